@@ -1,0 +1,1 @@
+"""What a plugin implements. Nothing here imports a stage of the run."""

@@ -1,0 +1,86 @@
+"""What differs between Cypher, SPARQL and Python for the model: one value that the backend owns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from kgot_core.graph.elements import Edge, Node
+from kgot_core.graph.values import JsonValue, encode, plain_text
+
+NameOf = Callable[[str], str]
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """The language of a backend, as shown to the model.
+
+    Every example is run by the conformance kit against the backend: writes one after another on one graph,
+    then the queries, each of which must give at least one row; ``invalid_example`` must raise
+    :class:`~kgot_core.errors.QueryError`. A subclass may change how elements are shown.
+
+    Attributes:
+        language: Name for the model, for example ``Python with networkx``.
+        fence: Language word of a fenced block, for example ``python``.
+        guide: How to write the graph and how to query it, Markdown, in short.
+        write_examples: Statements that build one small graph, in order.
+        query_examples: Questions with the query that answers them from that graph.
+        invalid_example: A statement with an error, for the kit.
+    """
+
+    language: str
+    fence: str
+    guide: str
+    write_examples: tuple[str, ...]
+    query_examples: tuple[tuple[str, str], ...]
+    invalid_example: str
+
+    def name(self, node: Node) -> str:
+        """Gives the short name by which edge lines refer to a node."""
+        if node.key:
+            return quote(node.key)
+        for wanted in ("name", "title", "id", "label", "text"):
+            if wanted in node.properties:
+                return quote(plain_text(node.properties[wanted]))
+        if node.properties:
+            return quote(plain_text(next(iter(node.properties.values()))))
+        return node.id
+
+    def node_line(self, node: Node) -> str:
+        """Gives one line for a node: everything that the model may use to find it."""
+        labels = "".join(f":{label}" for label in node.labels)
+        key = f"{quote(node.key)} " if node.key else ""
+        return f"{key}({labels}{_properties(node, labels)})"
+
+    def edge_line(self, edge: Edge, name_of: NameOf) -> str:
+        """Gives one line for an edge; ``name_of`` maps a node's id to its name."""
+        head = f"[:{edge.type}{_properties(edge, edge.type)}]"
+        return f"{name_of(edge.source)}-{head}->{name_of(edge.target)}"
+
+
+def quote(text: str) -> str:
+    """Quotes text on one line, escaped as in JSON; valid as a string in Python, Cypher and SPARQL alike."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    for raw, shown in (("\n", "\\n"), ("\r", "\\r"), ("\t", "\\t")):
+        escaped = escaped.replace(raw, shown)
+    return f'"{escaped}"'
+
+
+def show_value(data: JsonValue) -> str:
+    """Shows a value's JSON form on one line, compactly."""
+    if isinstance(data, str):
+        return quote(data)
+    if isinstance(data, list):
+        return "[" + ", ".join(show_value(item) for item in data) + "]"
+    if isinstance(data, bool):
+        return "true" if data else "false"
+    if isinstance(data, dict):
+        return quote(str(next(iter(data.values()))))
+    return str(data)
+
+
+def _properties(element: Node | Edge, lead: str) -> str:
+    if not element.properties:
+        return ""
+    shown = ", ".join(f"{name}: {show_value(encode(value))}" for name, value in element.properties.items())
+    return f"{' ' if lead else ''}{{{shown}}}"

@@ -1,0 +1,112 @@
+"""Tools of a run: LangChain ``BaseTool`` objects, made anew for each run, and what they may use."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, Protocol, TypeAlias
+
+from kgot_core.contracts.model import Message, Reply, Role, ToolSpec
+from kgot_core.contracts.sandbox import Sandbox
+from kgot_core.graph.values import JsonValue
+
+Effect: TypeAlias = Literal["read", "write"]
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a piece of a tool's result came from.
+
+    Attributes:
+        address: URL, or name of a file.
+        title: Title of the page or file.
+        place: Page, row, section or time in it.
+        fetched: When it was read, ISO 8601.
+        sha256: Hash of what was read.
+    """
+
+    address: str
+    title: str = ""
+    place: str = ""
+    fetched: str = ""
+    sha256: str = ""
+
+
+@dataclass(frozen=True)
+class ToolArtifact:
+    """What a tool hands over beside its text: put into the ``artifact`` of a LangChain tool's result."""
+
+    sources: tuple[Source, ...] = ()
+    files: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ToolResult:
+    """How a tool call ended.
+
+    Attributes:
+        step: Place of the call in the run; sources of graph elements name it.
+        name: The tool.
+        arguments: What it was called with.
+        text: What it returned, or its error's text.
+        failed: The call ended in an error.
+        artifact: Sources and files.
+    """
+
+    step: str
+    name: str
+    arguments: Mapping[str, Any]
+    text: str
+    failed: bool = False
+    artifact: ToolArtifact = field(default_factory=ToolArtifact)
+
+
+class RunFiles(Protocol):
+    """Files that tools of one run may read and write: attachments, and what tools made."""
+
+    @property
+    def folder(self) -> Path:
+        """A folder of the run for new files; made when first used."""
+
+    def names(self) -> Sequence[str]:
+        """Names of all files, attachments first; two attachments with one name get different names here."""
+
+    def path(self, name: str) -> Path:
+        """Gives a file's path by its name (or an attachment's own path).
+
+        Raises:
+            KgotError: No such file belongs to the run; the message lists those that do.
+        """
+
+    def add(self, path: Path) -> str:
+        """Makes a file of the run known and gives its name."""
+
+
+class ToolContext(Protocol):
+    """What a tool may use. Everything is journalled, counted and attributed to the tool that asks."""
+
+    @property
+    def question(self) -> str:
+        """The task's question."""
+
+    @property
+    def files(self) -> RunFiles:
+        """The run's files."""
+
+    @property
+    def sandbox(self) -> Sandbox:
+        """Where model-written code runs."""
+
+    async def ask(
+        self,
+        messages: Sequence[Message],
+        *,
+        role: Role = "tool",
+        tools: Sequence[ToolSpec] = (),
+        n: int = 1,
+    ) -> Reply:
+        """Asks the model of a role."""
+
+    async def once(self, key: str, function: Callable[[], Awaitable[JsonValue]]) -> JsonValue:
+        """Runs an outside call once for this tool call and ``key``; later (after a resume) its recorded result."""

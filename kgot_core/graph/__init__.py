@@ -1,0 +1,1 @@
+"""The neutral task graph: elements, changes, folding, text, and the fact language."""

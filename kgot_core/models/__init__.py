@@ -1,0 +1,1 @@
+"""Chat models through LangChain: opening them, asking them, retrying, counting and pricing."""

@@ -1,0 +1,159 @@
+"""What a plugin offers: a name, a sentence, its settings, and a function that opens the real thing.
+
+A provider is plain data in a light module, so that listing plugins imports no driver: ``open`` and ``check`` import
+what they need when they are called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+    from langchain_core.tools import BaseTool
+
+    from kgot_core.contracts.backend import GraphBackend, OpenContext
+    from kgot_core.contracts.model import ModelSpec
+    from kgot_core.contracts.sandbox import Sandbox
+    from kgot_core.contracts.scheduler import Scheduler
+    from kgot_core.contracts.sink import Sink
+    from kgot_core.contracts.solver import Solver
+    from kgot_core.contracts.strategy import Strategy
+    from kgot_core.contracts.tools import ToolContext
+    from kgot_core.contracts.voter import Voter
+
+ProviderKind: TypeAlias = Literal[
+    "backend", "solver", "tool", "voter", "scheduler", "strategy", "model", "sandbox", "sink"
+]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Why something is not ready, and the next step."""
+
+    message: str
+    hint: str = ""
+
+
+@dataclass(frozen=True)
+class NoSettings:
+    """The settings of a provider that has none."""
+
+
+def ready(settings: Any) -> Problem | None:
+    """The check of a provider that is always ready."""
+    return None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Provider:
+    """Fields that every provider has.
+
+    Attributes:
+        name: Name in settings and on the command line: lower case, digits, ``-`` and ``_``.
+        summary: One sentence for ``kgot plugins show``.
+        settings: Frozen dataclass of its settings, every field with a default; a field whose ``metadata`` has
+            ``"secret": True`` is never shown, and ``"help"`` describes it. Those of a tool stand under
+            ``tools.<name>``, those of a backend under ``backends.<name>``, and so on.
+        check: Cheap test of readiness, with the settings: a :class:`Problem`, or ``None``.
+    """
+
+    kind: ClassVar[ProviderKind]
+    name: str
+    summary: str
+    settings: type = NoSettings
+    check: Callable[[Any], Problem | None] = ready
+
+
+@dataclass(frozen=True, kw_only=True)
+class BackendProvider(Provider):
+    """A graph store. ``open(settings, context)`` gives one open graph."""
+
+    kind: ClassVar[ProviderKind] = "backend"
+    open: Callable[[Any, OpenContext], GraphBackend]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SolverProvider(Provider):
+    """A way to answer from a graph."""
+
+    kind: ClassVar[ProviderKind] = "solver"
+    open: Callable[[Any], Solver]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToolProvider(Provider):
+    """Tools of one kind, made anew for each run.
+
+    Attributes:
+        create: ``create(settings, context)`` gives LangChain tools.
+        effect: ``read``: may be retried, cached and run again on resume; ``write``: never.
+        parallel: Calls of it may run side by side.
+        seconds: Wall time of one call.
+        default: Offered without being asked for by name.
+    """
+
+    kind: ClassVar[ProviderKind] = "tool"
+    create: Callable[[Any, ToolContext], Sequence[BaseTool]]
+    effect: Literal["read", "write"] = "read"
+    parallel: bool = True
+    seconds: float = 300.0
+    default: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class VoterProvider(Provider):
+    """A way to turn samples into a choice."""
+
+    kind: ClassVar[ProviderKind] = "voter"
+    open: Callable[[Any], Voter]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SchedulerProvider(Provider):
+    """A way to run many tasks."""
+
+    kind: ClassVar[ProviderKind] = "scheduler"
+    open: Callable[[Any], Scheduler]
+
+
+@dataclass(frozen=True, kw_only=True)
+class StrategyProvider(Provider):
+    """Who runs the whole task."""
+
+    kind: ClassVar[ProviderKind] = "strategy"
+    open: Callable[[Any], Strategy]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelProvider(Provider):
+    """Chat models by ``<name>:<model>``. ``open(settings, spec)`` gives a LangChain chat model.
+
+    The client's own retries must be off: the core retries.
+    """
+
+    kind: ClassVar[ProviderKind] = "model"
+    open: Callable[[Any, ModelSpec], BaseChatModel]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SandboxProvider(Provider):
+    """A jail for model-written Python.
+
+    Attributes:
+        rank: Order in which ``auto`` tries the sandboxes, lowest first; ``None``: never by itself.
+    """
+
+    kind: ClassVar[ProviderKind] = "sandbox"
+    open: Callable[[Any], Sandbox]
+    rank: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SinkProvider(Provider):
+    """A further place for a run's events. ``open(settings, run)`` gets the run's id and its folder (or None)."""
+
+    kind: ClassVar[ProviderKind] = "sink"
+    open: Callable[[Any, Mapping[str, Any]], Sink]

@@ -1,0 +1,1 @@
+"""Tolerant readers: from a model's reply to data. They never evaluate anything."""

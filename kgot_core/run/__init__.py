@@ -1,0 +1,1 @@
+"""One task from question to answer. Read in order: controller, decide, enhance, retrieve, compute, finish."""

@@ -1,0 +1,1 @@
+"""The built-in sandboxes for model-written Python."""

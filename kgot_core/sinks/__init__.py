@@ -1,0 +1,1 @@
+"""The built-in event sinks: where a run's events go."""

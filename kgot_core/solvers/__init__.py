@@ -1,0 +1,1 @@
+"""The built-in solvers: how a graph gives an answer."""

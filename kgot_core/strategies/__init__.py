@@ -1,0 +1,1 @@
+"""The built-in strategies: who runs the whole task."""

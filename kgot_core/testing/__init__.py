@@ -1,0 +1,1 @@
+"""What third parties import in their tests."""
