@@ -62,8 +62,7 @@ class Edge:
         """Tells whether two states of the element carry the same content."""
         return (
             isinstance(other, Edge)
-            and (self.id, self.type, self.source, self.target)
-            == (other.id, other.type, other.source, other.target)
+            and (self.id, self.type, self.source, self.target) == (other.id, other.type, other.source, other.target)
             and same_properties(self.properties, other.properties)
         )
 
