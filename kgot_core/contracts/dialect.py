@@ -2,13 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from kgot_core.graph.elements import Edge, Node
-from kgot_core.graph.values import JsonValue, encode, plain_text
+from kgot_core.graph.elements import Edge, Element, Node
+from kgot_core.graph.fold import TaskGraph
+from kgot_core.graph.values import JsonValue, encode, plain_text, sort_text
 
 NameOf = Callable[[str], str]
+
+
+@dataclass(frozen=True)
+class QueryExample:
+    """A question on the graph that the write examples build, with its query and its answer.
+
+    Attributes:
+        question: The question.
+        query: The query that answers it.
+        answer: The answer, as text; it stands in a row that the query returns.
+        basis: Names of the nodes that the answer rests on.
+    """
+
+    question: str
+    query: str
+    answer: str
+    basis: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -24,7 +43,7 @@ class Dialect:
         fence: Language word of a fenced block, for example ``python``.
         guide: How to write the graph and how to query it, Markdown, in short.
         write_examples: Statements that build one small graph, in order.
-        query_examples: Questions with the query that answers them from that graph.
+        query_examples: Questions on that graph, at least one.
         invalid_example: A statement with an error, for the kit.
     """
 
@@ -32,7 +51,7 @@ class Dialect:
     fence: str
     guide: str
     write_examples: tuple[str, ...]
-    query_examples: tuple[tuple[str, str], ...]
+    query_examples: tuple[QueryExample, ...]
     invalid_example: str
 
     def name(self, node: Node) -> str:
@@ -56,6 +75,27 @@ class Dialect:
         """Gives one line for an edge; ``name_of`` maps a node's id to its name."""
         head = f"[:{edge.type}{_properties(edge, edge.type)}]"
         return f"{name_of(edge.source)}-{head}->{name_of(edge.target)}"
+
+    def line(self, element: Element, graph: TaskGraph) -> str:
+        """Gives one line for an element of a graph."""
+        if isinstance(element, Node):
+            return self.node_line(element)
+
+        def name_of(node_id: str) -> str:
+            node = graph.node(node_id)
+            return self.name(node) if node else node_id
+
+        return self.edge_line(element, name_of)
+
+    def lines(self, elements: Iterable[Element], graph: TaskGraph) -> list[str]:
+        """Gives lines for elements, nodes before edges and equals side by side.
+
+        The order does not depend on the order of writes, so that equal graphs make equal prompts.
+        """
+        chosen = list(elements)
+        nodes = [self.line(element, graph) for element in chosen if isinstance(element, Node)]
+        edges = [self.line(element, graph) for element in chosen if isinstance(element, Edge)]
+        return [*sort_text(nodes), *sort_text(edges)]
 
 
 def quote(text: str) -> str:
@@ -84,3 +124,19 @@ def _properties(element: Node | Edge, lead: str) -> str:
         return ""
     shown = ", ".join(f"{name}: {show_value(encode(value))}" for name, value in element.properties.items())
     return f"{' ' if lead else ''}{{{shown}}}"
+
+
+def dialect_from_json(data: Mapping[str, Any]) -> Dialect:
+    """Reads a dialect from its record."""
+    examples = tuple(
+        QueryExample(item["question"], item["query"], item["answer"], tuple(item["basis"]))
+        for item in data["query_examples"]
+    )
+    return Dialect(
+        language=data["language"],
+        fence=data["fence"],
+        guide=data["guide"],
+        write_examples=tuple(data["write_examples"]),
+        query_examples=examples,
+        invalid_example=data["invalid_example"],
+    )

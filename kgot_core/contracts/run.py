@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, Protocol, TypeAlias
 
 from kgot_core.contracts.backend import Row
 from kgot_core.contracts.dialect import Dialect
-from kgot_core.contracts.model import Message, Reply, Role, ToolCallRequest, ToolSpec
-from kgot_core.contracts.sandbox import CodeJob, CodeResult
+from kgot_core.contracts.model import Reply, Role, ToolCallRequest, ToolSpec
+from kgot_core.contracts.sandbox import CodeJob, CodeResult, Sandbox
 from kgot_core.contracts.solver import Solver
 from kgot_core.contracts.task import AnswerFormat, JsonSchema, Task
 from kgot_core.contracts.tools import RunFiles, ToolResult
 from kgot_core.contracts.voter import Ballot, Choice
+from kgot_core.events import Event
 from kgot_core.graph.elements import GraphChange
 from kgot_core.graph.fold import TaskGraph
+
+ExtractForm: TypeAlias = Literal["auto", "statements", "facts"]
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,44 @@ class LoopLimits:
     max_llm_attempts: int = 6
 
 
+@dataclass(frozen=True)
+class RunOptions:
+    """How a task is to be run.
+
+    Attributes:
+        limits: The loop's parameters.
+        answer_format: ``plain``: prose in the question's language; ``gaia``: the bare value.
+        answer_schema: JSON schema of the answer's value, if one was asked for.
+        extract_form: ``statements``, ``facts`` or ``auto``.
+        extract_max_tokens: Limit of an extraction's reply, ``None`` leaves it to the model's settings.
+        vote_temperature: Sampling temperature of votes.
+        result_tokens: Tokens of all tool results together in one request.
+    """
+
+    limits: LoopLimits = field(default_factory=LoopLimits)
+    answer_format: AnswerFormat = "plain"
+    answer_schema: JsonSchema | None = None
+    extract_form: ExtractForm = "auto"
+    extract_max_tokens: int | None = None
+    vote_temperature: float = 0.7
+    result_tokens: int = 12_000
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where an element came from.
+
+    Attributes:
+        sources: Steps of tool calls, ``task`` or ``model``.
+        step: Place of the write in the run.
+        iteration: Iteration of the write; 0 outside the loop.
+    """
+
+    sources: tuple[str, ...]
+    step: str
+    iteration: int
+
+
 class GraphHandle(Protocol):
     """The run's graph: asynchronous, journalled, with the core's own folded copy."""
 
@@ -52,8 +93,12 @@ class GraphHandle(Protocol):
     def state(self) -> TaskGraph:
         """The graph as the core knows it; never changed by stages."""
 
+    @property
+    def concurrency(self) -> int:
+        """How many writes may run at once."""
+
     async def write(self, step: str, chain: str, sources: Sequence[str]) -> GraphChange:
-        """Runs one block; ``sources`` name the tool results, ``task`` or ``model`` that it rests on.
+        """Runs one block; ``sources`` name the tool calls' steps, ``task`` or ``model`` that it rests on.
 
         Raises:
             QueryError: The statement's fault; nothing was changed.
@@ -69,7 +114,15 @@ class GraphHandle(Protocol):
         """
 
     async def apply(self, step: str, change: GraphChange, sources: Sequence[str]) -> GraphChange:
-        """Takes neutral elements in, and gives the change as the store made it."""
+        """Takes neutral elements in, and gives the change as the store made it.
+
+        Raises:
+            QueryError: An element cannot be held; nothing was changed.
+            StoreUnavailable: The store is away.
+        """
+
+    def origin(self, element_id: str) -> Origin | None:
+        """Tells where an element came from, ``None`` for one that was there before the run."""
 
 
 class Tools(Protocol):
@@ -78,6 +131,9 @@ class Tools(Protocol):
     @property
     def specs(self) -> Sequence[ToolSpec]:
         """Tools on offer, in a fixed order."""
+
+    def problem(self, call: ToolCallRequest) -> str:
+        """Tells why a call cannot be made, for the model; empty where it can."""
 
     async def call(self, step: str, call: ToolCallRequest) -> ToolResult:
         """Calls a tool. Its failure is a result with ``failed`` set, not an exception."""
@@ -95,6 +151,10 @@ class Run(Protocol):
         """Place in the run, for example ``2/enhance``; the same after a resume."""
 
     @property
+    def options(self) -> RunOptions:
+        """How the task is to be run."""
+
+    @property
     def graph(self) -> GraphHandle:
         """The task's graph."""
 
@@ -107,54 +167,94 @@ class Run(Protocol):
         """Attachments, and what tools made."""
 
     @property
-    def limits(self) -> LoopLimits:
-        """The loop's parameters."""
-
-    @property
     def solver(self) -> Solver:
         """How the graph gives answers."""
 
     @property
-    def answer_format(self) -> AnswerFormat:
-        """How the final answer is written."""
+    def sandbox(self) -> Sandbox:
+        """Where model-written code runs, to know what it may use; run it with ``execute``."""
 
-    @property
-    def answer_schema(self) -> JsonSchema | None:
-        """JSON schema of the answer's value, if one was asked for."""
-
-    def at(self, *steps: str) -> Run:
+    def at(self, *steps: str | int) -> Run:
         """Gives the same run at a step below this one."""
+
+    def prompt(self, name: str, **slots: str) -> str:
+        """Fills one of the run's prompts (paper, appendix C)."""
+
+    def prompt_text(self, name: str) -> str:
+        """Gives a prompt with its slots unfilled, to recognise its examples in a reply."""
 
     async def ask(
         self,
         step: str,
         stage: str,
-        messages: Sequence[Message],
+        prompt: Callable[[int], str] | str,
         *,
         role: Role = "graph",
         n: int = 1,
-        tools: Sequence[ToolSpec] = (),
-        schema: JsonSchema | None = None,
         temperature: float | None = None,
         max_tokens: int | None = None,
     ) -> Reply:
-        """Asks a model; journalled, retried, counted.
+        """Asks a model one thing, without the state; journalled, retried, counted.
+
+        Args:
+            step: Place of the request.
+            stage: Stage that asks.
+            prompt: The text, or a function that makes it from the tokens that findings may take.
+            role: Which model.
+            n: Samples.
+            temperature: Sampling temperature.
+            max_tokens: Limit of the reply.
 
         Raises:
             ModelError: The request failed for good.
         """
 
+    async def ask_with_state(
+        self,
+        step: str,
+        stage: str,
+        tail: Callable[[int], str] | str,
+        *,
+        role: Literal["graph", "tool"] = "graph",
+        n: int = 1,
+        temperature: float | None = None,
+        max_tokens: int | None = None,
+    ) -> Reply:
+        """Asks the graph chain, or the tool chain with the tools on offer: rules, task, state, then ``tail``.
+
+        Where the model's context overflows, state and tail shrink and the request is sent again.
+
+        Args:
+            step: Place of the request.
+            stage: Stage that asks.
+            tail: The request's own text, or a function that makes it from the tokens that results may take.
+            role: Which chain.
+            n: Samples.
+            temperature: Sampling temperature.
+            max_tokens: Limit of the reply.
+
+        Raises:
+            ModelError: The request failed for good.
+        """
+
+    async def samples_at_once(self, step: str, role: Role) -> bool:
+        """Tells whether the role's model answers several samples in one request, as far as is known."""
+
     async def vote(self, ballot: Ballot) -> Choice:
         """Puts a ballot to the stage's voter."""
 
     async def execute(self, step: str, job: CodeJob) -> CodeResult:
-        """Runs model-written Python in the sandbox, apart from the graph."""
+        """Runs model-written Python in the sandbox, apart from the graph.
 
-    def samples_at_once(self, role: Role) -> bool:
-        """Tells whether the role's model answers several samples in one request, as far as is known."""
+        Raises:
+            SandboxError: The sandbox itself failed.
+        """
 
-    def emit(self, kind: str, **fields: Any) -> None:
-        """Records an event of a known kind at this step."""
+    def end_round(self, iteration: int, results: Sequence[ToolResult]) -> None:
+        """Takes a round into the state that later requests begin with."""
+
+    def emit(self, event: Event) -> None:
+        """Records an event at this step."""
 
     def notice(self, text: str) -> None:
         """Records a line for the user, once a run for the same text."""

@@ -34,7 +34,7 @@ class Candidate:
 
     Attributes:
         text: What the graph gave, as text for the next stage.
-        how: ``voted query``, ``forced query``, ``voted direct``, ``forced direct`` or ``fallback direct``.
+        how: ``query`` or ``direct``.
         statement: The query that gave it; empty for a direct answer.
         elements: Ids of the elements it rests on.
     """

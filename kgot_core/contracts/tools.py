@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, Protocol, TypeAlias
 
 from kgot_core.contracts.model import Message, Reply, Role, ToolSpec
-from kgot_core.contracts.sandbox import Sandbox
+from kgot_core.contracts.sandbox import CodeJob, CodeResult, Sandbox
 from kgot_core.graph.values import JsonValue
 
 Effect: TypeAlias = Literal["read", "write"]
@@ -96,7 +96,17 @@ class ToolContext(Protocol):
 
     @property
     def sandbox(self) -> Sandbox:
-        """Where model-written code runs."""
+        """Where model-written code runs, to know what it may use; run it with ``execute``."""
+
+    def prompt(self, name: str, **slots: str) -> str:
+        """Fills one of the run's prompts."""
+
+    async def execute(self, job: CodeJob) -> CodeResult:
+        """Runs model-written code in the sandbox.
+
+        Raises:
+            SandboxError: The sandbox itself failed.
+        """
 
     async def ask(
         self,

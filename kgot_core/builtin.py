@@ -1,0 +1,108 @@
+"""The core's own providers, offered through the same hooks as those of a plugin. Nothing is imported before it is used."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from kgot_core.hookspecs import hookimpl
+from kgot_core.models.providers import MODEL_PROVIDERS
+from kgot_core.providers import (
+    ModelProvider,
+    SandboxProvider,
+    SolverProvider,
+    StrategyProvider,
+    ToolProvider,
+    VoterProvider,
+)
+from kgot_core.sandboxes.providers import SANDBOXES
+
+if TYPE_CHECKING:
+    from langchain_core.tools import BaseTool
+
+    from kgot_core.contracts.solver import Solver
+    from kgot_core.contracts.strategy import Strategy
+    from kgot_core.contracts.tools import ToolContext
+    from kgot_core.contracts.voter import Voter
+
+
+def _query(settings: Any) -> Solver:
+    from kgot_core.solvers.query import QuerySolver
+
+    return QuerySolver()
+
+
+def _direct(settings: Any) -> Solver:
+    from kgot_core.solvers.direct import DirectSolver
+
+    return DirectSolver()
+
+
+def _kgot(settings: Any) -> Strategy:
+    from kgot_core.strategies.kgot_loop import KGoTLoop
+
+    return KGoTLoop()
+
+
+def _majority(settings: Any) -> Voter:
+    from kgot_core.voters.majority import MajorityVoter
+
+    return MajorityVoter()
+
+
+def _ask_llm(settings: Any, context: ToolContext) -> Sequence[BaseTool]:
+    from kgot_core.tools.ask_llm import AskLlm
+
+    return [AskLlm(context)]
+
+
+def _run_python_code(settings: Any, context: ToolContext) -> Sequence[BaseTool]:
+    from kgot_core.tools.python_code import RunPythonCode
+
+    return [RunPythonCode(context)]
+
+
+@hookimpl
+def kgot_solvers() -> Iterable[SolverProvider]:
+    """The two solvers of the paper (section 2.3)."""
+    return [
+        SolverProvider(name="query", summary="A query on the graph, in the backend's language.", open=_query),
+        SolverProvider(name="direct", summary="The model reads the graph and answers.", open=_direct),
+    ]
+
+
+@hookimpl
+def kgot_strategies() -> Iterable[StrategyProvider]:
+    """The loop."""
+    return [StrategyProvider(name="kgot", summary="Enhance a graph of the task, then solve from it.", open=_kgot)]
+
+
+@hookimpl
+def kgot_voters() -> Iterable[VoterProvider]:
+    """Self-consistency."""
+    return [VoterProvider(name="majority", summary="What most samples are for.", open=_majority)]
+
+
+@hookimpl
+def kgot_tools() -> Iterable[ToolProvider]:
+    """Tools that need nothing but a model and a sandbox."""
+    return [
+        ToolProvider(name="ask_llm", summary="Asks a model one question.", create=_ask_llm),
+        ToolProvider(
+            name="run_python_code",
+            summary="Runs a script in the sandbox, with the task's files.",
+            create=_run_python_code,
+        ),
+    ]
+
+
+@hookimpl
+def kgot_models() -> Iterable[ModelProvider]:
+    """Models through LangChain."""
+    return MODEL_PROVIDERS
+
+
+@hookimpl
+def kgot_sandboxes() -> Iterable[SandboxProvider]:
+    """Jails that need no service."""
+    return SANDBOXES

@@ -1,0 +1,176 @@
+"""``kgot runs``, ``show`` and ``replay``: what was run, and the same run once more from its record."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from kgot_core.cli.errors import FAILED
+from kgot_core.cli.options import SettingsOptions, open_settings, read_sources, settings_options
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON array.")
+@settings_options
+def runs(as_json: bool, options: SettingsOptions) -> None:
+    """List the runs of the folder runs_dir, oldest first."""
+    rows = [_summary(folder) for folder in run_folders(_runs_dir(options))]
+    if as_json:
+        click.echo(json.dumps(rows, ensure_ascii=False, indent=2))
+        return
+    for row in rows:
+        cost = "cost unknown" if row["cost"] is None else f"${row['cost']:.4f}"
+        click.echo(f"{row['run']}  {row['status']:<11} {cost:>12}  {_cut(row['question'], 70)}")
+    if not rows:
+        click.echo("no runs yet", err=True)
+
+
+@click.command()
+@click.argument("run")
+@click.option("--events", is_flag=True, help="Print every event as one JSON line, long texts in full.")
+@click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON.")
+@settings_options
+def show(run: str, events: bool, as_json: bool, options: SettingsOptions) -> None:
+    """Show a run: its course, the graph at its end, its answer. RUN is a path, an id, its beginning, or last."""
+    from kgot_core.run.folder import read_records
+
+    folder = find_run(run, _runs_dir(options))
+    records = list(read_records(folder))
+    if events:
+        for record in records:
+            click.echo(json.dumps(record, ensure_ascii=False))
+        return
+    if as_json:
+        click.echo(json.dumps(_answer(records), ensure_ascii=False, indent=2))
+        return
+    for line in _story(records):
+        click.echo(line)
+
+
+@click.command()
+@click.argument("run")
+@settings_options
+def replay(run: str, options: SettingsOptions) -> int:
+    """Run RUN again from its record, without model, tool, store or network, and compare the events."""
+    from kgot_core.run.folder import read_records
+    from kgot_core.session.replay import replay_run
+    from kgot_core.sinks.memory import MemorySink
+
+    registry, settings = open_settings(options)
+    folder = find_run(run, Path(settings.core.runs_dir))
+    sink = MemorySink()
+    asyncio.run(replay_run(registry, folder, env=os.environ, sinks=[sink]))
+    recorded = comparable(read_records(folder))
+    repeated = comparable(sink.records)
+    if recorded == repeated:
+        click.echo(f"equal: {len(recorded)} events")
+        return 0
+    for ours, theirs in zip(recorded, repeated, strict=False):
+        if ours != theirs:
+            click.echo(f"differs at {ours[0]}:\n  recorded {_cut(ours[1], 300)}\n  repeated {_cut(theirs[1], 300)}")
+            break
+    click.echo(f"{len(recorded)} events recorded, {len(repeated)} repeated", err=True)
+    return FAILED
+
+
+def comparable(records: Any) -> list[tuple[str, str]]:
+    """Gives records without what may differ (``seq``, ``at``), in the order of their steps."""
+    shown = [
+        (record["step"], json.dumps({k: v for k, v in record.items() if k not in ("seq", "at")}, sort_keys=True))
+        for record in records
+    ]
+    return sorted(shown)
+
+
+def run_folders(folder: Path) -> list[Path]:
+    """Lists the folders of runs, oldest first: a run's name begins with its time."""
+    if not folder.is_dir():
+        return []
+    return sorted(path.parent for path in folder.glob("*/events.jsonl"))
+
+
+def find_run(name: str, folder: Path) -> Path:
+    """Finds a run by its path, its id, the beginning of its id, or ``last``.
+
+    Raises:
+        UsageError: There is none, or the beginning fits several.
+    """
+    from kgot_core.errors import UsageError
+
+    if (Path(name) / "events.jsonl").is_file():
+        return Path(name)
+    known = run_folders(folder)
+    if name == "last" and known:
+        return known[-1]
+    fitting = [path for path in known if path.name.startswith(name)]
+    exact = [path for path in fitting if path.name == name]
+    if len(exact or fitting) == 1:
+        return (exact or fitting)[0]
+    if fitting:
+        raise UsageError(f"{len(fitting)} runs begin with {name!r}", hint="give more of the id")
+    raise UsageError(f"there is no run {name!r} in {folder}", hint="kgot runs lists the runs")
+
+
+def _runs_dir(options: SettingsOptions) -> Path:
+    from kgot_core.settings import Settings
+
+    return Path(Settings.build(read_sources(options)).core.runs_dir)
+
+
+def _summary(folder: Path) -> Mapping[str, Any]:
+    from kgot_core.errors import UsageError
+    from kgot_core.run.folder import read_records
+
+    try:
+        records = list(read_records(folder))
+    except UsageError as error:
+        return {"run": folder.name, "status": "unreadable", "question": error.message, "cost": None, "answer": ""}
+    answer = _answer(records)
+    return {
+        "run": folder.name,
+        "status": answer.get("status", "unfinished"),
+        "question": records[0]["question"] if records else "",
+        "cost": answer.get("cost"),
+        "answer": answer.get("text", ""),
+    }
+
+
+def _answer(records: list[dict[str, Any]]) -> Mapping[str, Any]:
+    ends = [record["answer"] for record in records if record["kind"] == "run_finished"]
+    found: Mapping[str, Any] = ends[-1] if ends else {}
+    return found
+
+
+def _story(records: list[dict[str, Any]]) -> Iterator[str]:
+    from kgot_core import events
+    from kgot_core.contracts.dialect import dialect_from_json
+    from kgot_core.sinks.lines import event_lines
+    from kgot_core.sinks.progress import Totals
+
+    dialect = None
+    totals = Totals()
+    for record in records:
+        totals.take(record)
+        event = events.from_record(record)
+        if isinstance(event, events.GraphOpened):
+            dialect = dialect_from_json(event.dialect)
+        if event is not None:
+            yield from event_lines(event, totals.graph)
+    if dialect is not None and len(totals.graph):
+        yield "graph:"
+        yield from (f"  {line}" for line in dialect.lines(totals.graph, totals.graph))
+    answer = _answer(records)
+    if answer:
+        yield f"answer: {answer['text']}"
+        yield from (f"  rests on {item['text']}" for item in answer["evidence"])
+
+
+def _cut(text: str, width: int) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= width else flat[: width - 3] + "..."

@@ -1,0 +1,39 @@
+"""Every command, one line each: where it is, what it does, and where it stands in ``kgot --help``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+
+class Row(NamedTuple):
+    """One command.
+
+    Attributes:
+        target: ``module:attribute`` of the click command, imported when the command is called.
+        help: What it does, one line.
+        group: Heading under which it stands.
+    """
+
+    target: str
+    help: str
+    group: str
+
+
+GROUPS = ("Ask", "Go on", "Look", "Set up", "Learn")
+
+COMMANDS: Mapping[str, Row] = MappingProxyType(
+    {
+        "run": Row("kgot_core.cli.run:run", "Answer one question", "Ask"),
+        "replay": Row("kgot_core.cli.runs:replay", "Run a recorded run again, without a model", "Go on"),
+        "runs": Row("kgot_core.cli.runs:runs", "List the runs", "Look"),
+        "show": Row("kgot_core.cli.runs:show", "Show a run: its course, its graph, its answer", "Look"),
+        "graph": Row("kgot_core.cli.graph:graph", "Analyze the graph of a run", "Look"),
+        "doctor": Row("kgot_core.cli.doctor:doctor", "Say what works here and what is missing", "Set up"),
+        "config": Row("kgot_core.cli.config:config", "Show settings and where they come from; trust a file", "Set up"),
+        "plugins": Row("kgot_core.cli.plugins:plugins", "List plugins, and show what one offers", "Set up"),
+        "completion": Row("kgot_core.cli.completion:completion", "Print the script of shell completion", "Set up"),
+        "demo": Row("kgot_core.cli.demo:demo", "Run a real task offline, with recorded model replies", "Learn"),
+    }
+)

@@ -1,0 +1,196 @@
+"""How one chat model takes what a request asks for: by which arguments, under which names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from kgot_core.contracts.model import Message, Request
+from kgot_core.contracts.task import JsonSchema
+from kgot_core.models.capabilities import Feature, Findings
+from kgot_core.models.convert import to_langchain, tool_to_openai
+from kgot_core.models.wording import in_turns, with_schema, with_tools, without_empty
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+    from langchain_core.messages import BaseMessage
+
+Family: TypeAlias = Literal["openai", "ollama", "other"]
+
+_LIMIT_FIELDS = ("max_tokens", "max_output_tokens", "num_predict", "max_new_tokens")
+_OPENAI_HOSTS = ("api.openai.com", "openai.azure.com")
+
+
+@dataclass(frozen=True)
+class Bound:
+    """One request, ready to be sent.
+
+    Attributes:
+        model: The model, or a copy with other parameters.
+        messages: The messages.
+        arguments: Keyword arguments of the call.
+        sent: Features that the request uses and that may be refused.
+        limit_name: Name under which the limit of the reply's length is sent, empty where none is.
+    """
+
+    model: BaseChatModel
+    messages: list[BaseMessage]
+    arguments: Mapping[str, Any]
+    sent: frozenset[Feature]
+    limit_name: str
+
+
+def family_of(model: BaseChatModel) -> Family:
+    """Tells how a model takes its parameters, by the names of its classes."""
+    names = {base.__name__ for base in type(model).__mro__}
+    if "BaseChatOpenAI" in names:
+        return "openai"
+    return "ollama" if "ChatOllama" in names else "other"
+
+
+def first_findings(model: BaseChatModel, address: str) -> Findings:
+    """Gives what is known of a model before its first request.
+
+    A model of another family offers what it declares as a field of its own: ``n``, ``temperature``, a limit,
+    ``response_format``.
+    """
+    family, declared = family_of(model), type(model).model_fields
+    if family == "openai":
+        names = ["max_tokens", "max_completion_tokens"]  # most other servers know only the older name
+        if any(host in address for host in _OPENAI_HOSTS):
+            names.reverse()
+        lacks = {Feature.SAMPLES} if getattr(model, "use_responses_api", None) else set()
+        return Findings(lacks, names)
+    if family == "ollama":
+        return Findings({Feature.SAMPLES}, ["num_predict"])
+    lacks = set()
+    if "n" not in declared:
+        lacks.add(Feature.SAMPLES)
+    return Findings(lacks, [name for name in _LIMIT_FIELDS if name in declared][:1])
+
+
+class Dials:
+    """Binds requests to one model.
+
+    Args:
+        model: The model.
+        findings: What is known of it; read at each request.
+        temperature: Temperature where a request sets none.
+        max_tokens: Limit of the reply where a request sets none.
+        tools_prompt: Text that describes tools in the prompt; the core's own where empty.
+    """
+
+    def __init__(
+        self,
+        model: BaseChatModel,
+        findings: Findings,
+        temperature: float | None = None,
+        max_tokens: int | None = None,
+        tools_prompt: str = "",
+    ) -> None:
+        self._model = model
+        self._family = family_of(model)
+        self._findings = findings
+        self._temperature = temperature
+        self._max_tokens = max_tokens
+        self._tools_prompt = tools_prompt
+
+    def bind(self, request: Request, n: int) -> Bound:
+        """Makes one request ready to be sent."""
+        lacks, declared = self._findings.lacks, type(self._model).model_fields
+        model, arguments, sent = self._model, dict[str, Any](), set[Feature]()
+        fields: dict[str, Any] = {}  # parameters that a copy of the model carries
+        body: dict[str, Any] = {}  # parameters that langchain-openai would change or refuse on their way
+
+        if n > 1:
+            arguments["n"] = n
+            sent.add(Feature.SAMPLES)
+        temperature = self._temperature if request.temperature is None else request.temperature
+        if temperature is not None and Feature.TEMPERATURE not in lacks and "temperature" in declared:
+            (fields if self._family == "ollama" else arguments)["temperature"] = temperature
+            sent.add(Feature.TEMPERATURE)
+        elif Feature.TEMPERATURE in lacks and getattr(model, "temperature", None) is not None:
+            fields["temperature"] = None
+        limit = self._max_tokens if request.max_tokens is None else request.max_tokens
+        name = self._findings.limit_names[0] if limit is not None and self._findings.limit_names else ""
+        if name:
+            target = {"openai": body, "ollama": fields, "other": arguments}[self._family]
+            if getattr(model, "use_responses_api", None):
+                target, name = arguments, "max_tokens"
+            target[name] = limit
+            sent.add(Feature.LIMIT)
+        if request.tools and Feature.TOOLS not in lacks:
+            model, bound = self._with_tools(request)
+            arguments.update(bound)
+            sent.add(Feature.TOOLS)
+        if request.schema is not None and self._takes_schema():
+            self._add_schema(request.schema, arguments, body)
+            sent.add(Feature.SCHEMA)
+        if Feature.ROLES not in lacks:
+            sent.add(Feature.ROLES)
+        if body:
+            arguments["extra_body"] = {**(getattr(model, "extra_body", None) or {}), **body}
+        if fields:
+            model = model.model_copy(update=fields)
+        messages = to_langchain(self._worded(request, Feature.SCHEMA in sent))
+        return Bound(model, messages, arguments, frozenset(sent), name)
+
+    def foreseen(self, request: Request) -> list[Feature]:
+        """Lists what a request asks for and the model is known not to take before it was ever asked."""
+        declared, missing = type(self._model).model_fields, []
+        if request.temperature is not None and "temperature" not in declared:
+            missing.append(Feature.TEMPERATURE)
+        if request.schema is not None and self._family == "other" and "response_format" not in declared:
+            missing.append(Feature.SCHEMA)
+        return missing
+
+    def _takes_schema(self) -> bool:
+        if Feature.SCHEMA in self._findings.lacks:
+            return False
+        return self._family != "other" or "response_format" in type(self._model).model_fields
+
+    def _with_tools(self, request: Request) -> tuple[BaseChatModel, Mapping[str, Any]]:
+        from langchain_core.language_models import BaseChatModel
+        from langchain_core.runnables import RunnableBinding
+
+        bound: Any = self._model.bind_tools([tool_to_openai(tool) for tool in request.tools])
+        arguments: dict[str, Any] = {}
+        while isinstance(bound, RunnableBinding):
+            arguments = {**bound.kwargs, **arguments}
+            bound = bound.bound
+        if not isinstance(bound, BaseChatModel):
+            raise NotImplementedError("bind_tools gives no chat model")
+        return bound, arguments
+
+    def _add_schema(self, schema: JsonSchema, arguments: dict[str, Any], body: dict[str, Any]) -> None:
+        if self._family == "ollama":
+            arguments["format"] = dict(schema)
+            return
+        shape = {"name": "reply", "schema": dict(schema), "strict": _is_strict(schema)}
+        wanted = {"type": "json_schema", "json_schema": shape}
+        # As an argument it would be validated by the openai package, which raises on a reply that was cut off.
+        in_body = self._family == "openai" and not getattr(self._model, "use_responses_api", None)
+        (body if in_body else arguments)["response_format"] = wanted
+
+    def _worded(self, request: Request, schema_sent: bool) -> Sequence[Message]:
+        messages: Sequence[Message] = request.messages
+        if Feature.TOOLS in self._findings.lacks:
+            messages = with_tools(messages, request.tools, self._tools_prompt)
+        if request.schema is not None and not schema_sent:
+            messages = with_schema(messages, request.schema)
+        messages = without_empty(messages)
+        return in_turns(messages) if Feature.ROLES in self._findings.lacks else messages
+
+
+def _is_strict(schema: object) -> bool:
+    """Tells whether a schema keeps the rules of OpenAI's strict mode: every object closed, every property required."""
+    if isinstance(schema, Mapping):
+        if schema.get("type") == "object" or "properties" in schema:
+            properties = schema.get("properties")
+            if not isinstance(properties, Mapping) or schema.get("additionalProperties") is not False:
+                return False
+            if set(schema.get("required", ())) != set(properties):
+                return False
+        return all(map(_is_strict, schema.values()))
+    return all(map(_is_strict, schema)) if isinstance(schema, list | tuple) else True

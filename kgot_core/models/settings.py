@@ -1,0 +1,119 @@
+"""Settings of a model: the keys of ``models.<role>``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from kgot_core.contracts.model import ModelSpec
+from kgot_core.errors import UsageError
+
+DEFAULT_TIMEOUT = 120.0
+DEFAULT_NUM_CTX = 16_384
+
+
+@dataclass(frozen=True)
+class ModelSettings:
+    """What may be set for a model; each provider uses the keys that it needs.
+
+    Attributes:
+        base_url: Address of the server; for OpenAI-compatible ones with ``/v1``.
+        api_key: Key for the server.
+        organization: Organisation to bill, OpenAI only.
+        timeout: Seconds that one attempt may take in all.
+        temperature: Sampling temperature where no stage sets one.
+        max_tokens: Limit of a reply in tokens where no stage sets one.
+        context_tokens: Size of the model's context.
+        num_ctx: Context that Ollama is asked for, in tokens.
+        input_price: US dollars for a million prompt tokens.
+        output_price: US dollars for a million reply tokens.
+        cached_price: US dollars for a million cached prompt tokens; ``input_price`` where unset.
+        options: Further arguments of the client, passed on unchanged.
+    """
+
+    base_url: str = ""
+    api_key: str = field(default="", repr=False)
+    organization: str = ""
+    timeout: float = DEFAULT_TIMEOUT
+    temperature: float | None = None
+    max_tokens: int | None = None
+    context_tokens: int | None = None
+    num_ctx: int = DEFAULT_NUM_CTX
+    input_price: float | None = None
+    output_price: float | None = None
+    cached_price: float | None = None
+    options: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+
+_NUMBERS: Mapping[str, type] = {
+    "timeout": float,
+    "temperature": float,
+    "max_tokens": int,
+    "context_tokens": int,
+    "num_ctx": int,
+    "input_price": float,
+    "output_price": float,
+    "cached_price": float,
+}
+_MAY_BE_ZERO = frozenset({"temperature", "input_price", "output_price", "cached_price"})
+
+
+def read_settings(source: object, *, strict: bool = True) -> ModelSettings:
+    """Reads a model's settings.
+
+    Args:
+        source: A :class:`ModelSettings`, a :class:`~kgot_core.contracts.model.ModelSpec` or a mapping; anything else
+            counts as no settings.
+        strict: Refuse unknown keys; otherwise they are left out, as they may be a plugin's own.
+
+    Raises:
+        UsageError: A key is unknown, or its value has the wrong type or range.
+    """
+    if isinstance(source, ModelSettings):
+        return source
+    if isinstance(source, ModelSpec):
+        source = source.settings
+    if not isinstance(source, Mapping):
+        return ModelSettings()
+    known = {entry.name for entry in fields(ModelSettings)}
+    values: dict[str, Any] = {}
+    options: dict[str, Any] = {}
+    for key, value in source.items():
+        if key == "options":
+            options.update(value or {})
+        elif key.startswith("options."):
+            options[key.removeprefix("options.")] = value
+        elif key in known:
+            if value is not None:
+                values[key] = _value(key, value)
+        elif strict:
+            import difflib
+
+            near = difflib.get_close_matches(key, known, n=1)
+            raise UsageError(
+                f"models.<role>.{key} is not a setting",
+                hint=f"did you mean {near[0]}?" if near else "arguments of the client itself go into options." + key,
+            )
+    return ModelSettings(**values, options=options)
+
+
+def reveal(secret: object) -> str:
+    """Gives a secret's text, whether it is a plain string or wrapped in an object that hides it."""
+    shown = secret.get_secret_value() if hasattr(secret, "get_secret_value") else secret
+    return str(shown or "").strip()
+
+
+def _value(key: str, value: Any) -> Any:
+    if key == "api_key":
+        return reveal(value)
+    kind = _NUMBERS.get(key)
+    if kind is None:
+        return str(value).strip()
+    try:
+        number = kind(value)
+    except (TypeError, ValueError):
+        raise UsageError(f"models.<role>.{key} takes a number, not {value!r}") from None
+    if number < 0 or (number == 0 and key not in _MAY_BE_ZERO):
+        raise UsageError(f"models.<role>.{key} takes a positive number, not {value!r}")
+    return number

@@ -1,0 +1,82 @@
+"""Runs model-written Python apart from the graph: one sandbox session of the run, opened when first needed."""
+
+from __future__ import annotations
+
+import asyncio
+
+from kgot_core.contracts.sandbox import CodeJob, CodeResult, Prelude, Sandbox, SandboxLimits, SandboxSession
+from kgot_core.events import CodeRan
+from kgot_core.run.journal import Journal
+from kgot_core.run.threads import in_thread
+
+GRACE = 5.0
+
+
+class CodeDesk:
+    """The run's sandbox for scripts.
+
+    Args:
+        journal: The run's journal.
+        sandbox: The jail; never opened in a replay.
+        limits: Limits of a script that names none.
+    """
+
+    def __init__(self, journal: Journal, sandbox: Sandbox, limits: SandboxLimits) -> None:
+        self._journal = journal
+        self._sandbox = sandbox
+        self._limits = limits
+        self._session: SandboxSession | None = None
+        self._turn = asyncio.Lock()
+
+    async def run(self, step: str, job: CodeJob) -> CodeResult:
+        """Runs a job; one at a time.
+
+        Raises:
+            SandboxError: The sandbox itself failed.
+        """
+        asked = {"code": job.code, "inputs": dict(job.inputs), "files": sorted(job.files)}
+
+        async def make() -> CodeRan:
+            async with self._turn:
+                result = await in_thread(lambda: self._open().run(job), self._seconds(job) + GRACE)
+            return CodeRan(
+                code=job.code,
+                output=result.output,
+                value=result.value,
+                error=result.error,
+                limit=result.limit,
+                exit_code=result.exit_code,
+                line=result.line,
+                files=result.files,
+            )
+
+        event = await self._journal.call(CodeRan, step, asked, make)
+        return CodeResult(
+            output=event.output,
+            value=event.value,
+            error=event.error,
+            line=event.line,
+            limit=event.limit,  # type: ignore[arg-type]
+            exit_code=event.exit_code,
+            files=event.files,
+            seconds=event.seconds,
+        )
+
+    def close(self) -> None:
+        """Ends the session. Idempotent."""
+        session, self._session = self._session, None
+        if session is not None:
+            session.close()
+
+    def cancel(self) -> None:
+        """Ends a running script."""
+        if self._session is not None:
+            self._session.cancel()
+
+    def _open(self) -> SandboxSession:
+        if self._session is None:
+            self._session = self._sandbox.open(Prelude(), self._limits)
+        return self._session
+
+    def _seconds(self, job: CodeJob) -> float:
+        return (job.limits or self._limits).seconds

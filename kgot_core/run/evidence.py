@@ -1,0 +1,70 @@
+"""Which elements of the graph an answer rests on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from kgot_core.contracts.backend import Row
+from kgot_core.contracts.run import Run
+from kgot_core.contracts.task import Evidence
+from kgot_core.graph.elements import Edge, Node
+from kgot_core.graph.fold import TaskGraph
+from kgot_core.graph.values import JsonValue, plain_text
+
+MOST_ELEMENTS = 50
+
+
+def match_names(graph: TaskGraph, names: Sequence[str]) -> tuple[str, ...]:
+    """Finds the elements that a model's names mean: a key, a property's value, or an edge's type.
+
+    A name may be written as the state text shows it, with labels and quotes around it.
+    """
+    wanted = {plain for name in names for plain in _readings(name)}
+    return tuple(element.id for element in graph if wanted & _words_of(element))
+
+
+def holding(graph: TaskGraph, rows: Sequence[Row]) -> tuple[str, ...]:
+    """Finds the elements that hold a value which a query returned."""
+    wanted = {plain for row in rows for value in row.values() for plain in _plain_values(value)}
+    found = [element.id for element in graph if wanted & _words_of(element)]
+    return tuple(found[:MOST_ELEMENTS])
+
+
+def describe(run: Run, elements: Iterable[str]) -> tuple[Evidence, ...]:
+    """Gives the evidence for an answer: each element as text, with where it came from."""
+    found = []
+    for element_id in elements:
+        element = run.graph.state.get(element_id)
+        if element is None:
+            continue
+        text = run.graph.dialect.line(element, run.graph.state)
+        origin = run.graph.origin(element_id)
+        found.append(Evidence(element_id, text, origin.sources if origin else (), origin.iteration if origin else 0))
+    return tuple(found)
+
+
+def _words_of(element: Node | Edge) -> set[str]:
+    words = {_plain(plain_text(value)) for value in element.properties.values()}
+    words |= {_plain(element.key)} if isinstance(element, Node) else {_plain(element.type)}
+    return words - {""}
+
+
+def _readings(name: str) -> set[str]:
+    quoted = re.findall(r'"([^"]+)"', name)
+    after_label = name.strip("()[] ").rpartition(":")[2]
+    return {_plain(text) for text in (name, after_label, *quoted)} - {""}
+
+
+def _plain_values(value: JsonValue) -> set[str]:
+    if isinstance(value, dict):
+        return {plain for item in value.values() for plain in _plain_values(item)}
+    if isinstance(value, list):
+        return {plain for item in value for plain in _plain_values(item)}
+    if value is None or isinstance(value, bool):
+        return set()
+    return {_plain(str(value))} - {""}
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split()).strip(" .,;:'\"()[]")

@@ -1,0 +1,130 @@
+"""The final answer: parsed several times, the majority counted in code (paper, C.3.3 and B.2)."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from kgot_core.contracts.model import Completion
+from kgot_core.contracts.run import Run
+from kgot_core.contracts.solver import Candidate
+from kgot_core.contracts.task import Outcome
+from kgot_core.contracts.voter import Ballot, Choice, Vote
+from kgot_core.errors import Unreadable
+from kgot_core.events import Voted
+from kgot_core.reading.blocks import strip_reasoning
+from kgot_core.reading.json_reader import read_json
+from kgot_core.run.evidence import describe
+from kgot_core.run.numbers import bare_number
+from kgot_core.run.transcript import shorten
+
+NONE = "none"
+
+
+async def finish(run: Run, candidate: Candidate, findings: str, how: str, iterations: int) -> Outcome:
+    """Turns findings into the answer in the format that was asked for.
+
+    Args:
+        run: The run at this step.
+        candidate: What the graph gave.
+        findings: The candidate's text, with a calculation if one was made.
+        how: How the answer came about.
+        iterations: Enhance rounds made.
+    """
+    choice = await run.vote(await _ballot(run, findings))
+    run.emit(
+        Voted(
+            stage="parse",
+            choice=choice.key or "",
+            counts=dict(choice.counts),
+            unreadable=sum(vote.key is None for vote in choice.votes),
+        )
+    )
+    if choice.key is None:
+        # What the graph gave is worth more than nothing: it stands unparsed, and the reason says so.
+        if run.options.answer_schema is not None:
+            return Outcome(findings, "failed", how, None, _schema_failure(choice), (), iterations)
+        text, value, reason = findings, None, "the final parse could not be read; this is what the graph gave"
+    elif choice.key == NONE:
+        return Outcome(
+            "No solution found", "no_solution", how, None, "the findings do not answer the task", (), iterations
+        )
+    else:
+        text, value = choice.supporting()[0].payload
+        reason = f"{choice.counts[choice.key]} of {sum(choice.counts.values())} parses agree"
+    return Outcome(text, "answered", how, value, reason, describe(run, candidate.elements), iterations)
+
+
+async def _ballot(run: Run, findings: str) -> Ballot:
+    schema = run.options.answer_schema
+
+    def prompt(tokens: int) -> str:
+        slots = {"question": run.task.question, "partial": shorten(findings, tokens)}
+        if schema is not None:
+            return run.prompt("finish_schema", schema=json.dumps(schema, ensure_ascii=False), **slots)
+        return run.prompt(f"finish_{run.options.answer_format}", **slots)
+
+    async def draw(first: int, count: int) -> Sequence[Vote]:
+        temperature = run.options.vote_temperature
+        reply = await run.ask(f"parses-{first}", "parse", prompt, n=count, temperature=temperature)
+        return [_read(run, completion) for completion in reply.completions]
+
+    at_once = await run.samples_at_once("at-once", "graph")
+    return Ballot("parse", run.options.limits.max_final_solution_parsing, draw, at_once=at_once)
+
+
+def _read(run: Run, completion: Completion) -> Vote:
+    text = strip_reasoning(completion.text).strip()
+    if completion.truncated or not text:
+        return Vote(None, "the reply was cut off" if text else "the reply was empty")
+    if re.fullmatch(r"\W*none\W*", text, re.IGNORECASE):
+        return Vote(NONE)
+    if run.options.answer_schema is not None:
+        return _read_value(text, run.options.answer_schema)
+    value, prose = _split(text)
+    if not value or value.casefold() == NONE:
+        return Vote(NONE if value else None, "the reply holds no value")
+    if run.options.answer_format == "gaia":
+        value = bare_number(value)
+        return Vote(_normal(value), payload=(value, None))
+    return Vote(_normal(value), payload=(prose or value, None))
+
+
+def _read_value(text: str, schema: Any) -> Vote:
+    from jsonschema import Draft202012Validator
+
+    try:
+        value = read_json(text)
+    except Unreadable as error:
+        return Vote(None, error.message)
+    problems = sorted(error.message for error in Draft202012Validator(schema).iter_errors(value))
+    if problems:
+        return Vote(None, problems[0])
+    shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return Vote(json.dumps(value, sort_keys=True), payload=(shown, value))
+
+
+def _schema_failure(choice: Choice) -> str:
+    reasons = [vote.reason for vote in choice.votes if vote.reason]
+    return "no reply obeyed the JSON schema" + (f": {reasons[-1]}" if reasons else "")
+
+
+def _split(text: str) -> tuple[str, str]:
+    """Takes the bare value and the sentence apart; a reply without the word VALUE is both."""
+    marks = list(re.finditer(r"(?im)^[\s>*#`-]*(?:final\s+answer|value|answer)\s*[*`]*\s*:[ \t*`]*(.*)$", text))
+    if not marks:
+        lines = [line.strip() for line in text.splitlines() if line.strip()]
+        return (lines[-1] if len(lines) == 1 else text), text
+    mark = marks[-1] if len(marks) > 1 and not marks[0].group(1).strip() else marks[0]
+    value = mark.group(1).strip().strip("*`").strip()
+    prose = (text[: mark.start()] + text[mark.end() :]).strip()
+    if not value and prose:
+        value, _, prose = prose.partition("\n")
+    return value.strip(), prose.strip().strip("`").strip()
+
+
+def _normal(value: str) -> str:
+    """The same answer written twice counts as one: case, spaces and closing marks do not matter."""
+    return re.sub(r"\s+", " ", bare_number(value).casefold()).strip(" .\"'")

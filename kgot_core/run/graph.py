@@ -1,0 +1,171 @@
+"""An asynchronous handle on a synchronous backend: its own threads, limits, journal, and the folded state."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+from kgot_core.contracts.backend import Call, GraphBackend, Row
+from kgot_core.contracts.dialect import Dialect
+from kgot_core.contracts.run import Origin
+from kgot_core.errors import QueryError, StoreUnavailable
+from kgot_core.events import GraphQueried, GraphWritten
+from kgot_core.graph.elements import GraphChange, change_from_json, change_to_json
+from kgot_core.graph.fold import TaskGraph, compare
+from kgot_core.graph.schema import GraphSchema, check_change
+from kgot_core.run.journal import Journal
+from kgot_core.run.threads import in_thread
+
+T = TypeVar("T")
+GRACE = 2.0
+STORE_ATTEMPTS = 3
+
+
+class GraphDesk:
+    """The run's graph, as the stages use it (see :class:`kgot_core.contracts.run.GraphHandle`)."""
+
+    def __init__(
+        self,
+        journal: Journal,
+        dialect: Dialect,
+        state: TaskGraph,
+        backend: GraphBackend | None,
+        seconds: float,
+        rows: int,
+        schema: GraphSchema | None = None,
+    ) -> None:
+        self.dialect = dialect
+        self.state = state
+        self.concurrency = backend.concurrency if backend else 1
+        self._journal = journal
+        self._origins: dict[str, Origin] = {}
+        self._backend = backend
+        self._seconds = seconds
+        self._rows = rows
+        self._schema = schema
+        self._places = asyncio.Semaphore(self.concurrency)
+        self._unseen: dict[str, None] = {}
+
+    async def write(self, step: str, chain: str, sources: Sequence[str]) -> GraphChange:
+        """Runs one block as one transaction."""
+        return await self._put(step, GraphWritten(form="statements", statement=chain), sources, self._written(chain))
+
+    async def apply(self, step: str, change: GraphChange, sources: Sequence[str]) -> GraphChange:
+        """Takes neutral elements in."""
+        event = GraphWritten(form="elements", change=change_to_json(change))
+        return await self._put(step, event, sources, self._applied(change))
+
+    async def query(self, step: str, statement: str) -> Sequence[Row]:
+        """Runs a reading statement."""
+
+        async def make() -> GraphQueried:
+            call = Call(f"{self._journal.run}:{step}", self._seconds, self._rows)
+            try:
+                rows = await self._on_store(lambda backend: backend.query(statement, call))
+            except QueryError as error:
+                return GraphQueried(statement=statement, error=error.message, line=error.line, column=error.column)
+            return GraphQueried(statement=statement, rows=tuple(dict(row) for row in rows))
+
+        event = await self._journal.call(GraphQueried, step, {"statement": statement}, make)
+        if event.error:
+            raise QueryError(event.error, event.line, event.column)
+        return event.rows
+
+    def origin(self, element_id: str) -> Origin | None:
+        """Tells where an element came from."""
+        return self._origins.get(element_id)
+
+    def take_unseen(self) -> tuple[str, ...]:
+        """Gives the ids of elements changed or removed since the last time, in the order of the changes."""
+        unseen, self._unseen = tuple(self._unseen), {}
+        return unseen
+
+    async def _put(
+        self,
+        step: str,
+        event: GraphWritten,
+        sources: Sequence[str],
+        run: Callable[[Call], Callable[[GraphBackend], GraphChange | None]],
+    ) -> GraphChange:
+        iteration = _iteration_of(step)
+
+        async def make() -> GraphWritten:
+            call = Call(f"{self._journal.run}:{step}", self._seconds, self._rows)
+            done = replace(event, sources=tuple(sources), iteration=iteration)
+            try:
+                change = await self._on_store(run(call))
+            except QueryError as error:
+                return replace(done, error=error.message, line=error.line, column=error.column)
+            return replace(done, change=change_to_json(change or GraphChange()))
+
+        asked = {"statement": event.statement, "change": dict(event.change), "sources": list(sources)}
+        done = await self._journal.call(GraphWritten, step, asked, make)
+        if done.error:
+            raise QueryError(done.error, done.line, done.column)
+        change = change_from_json(done.change)
+        self._fold(change, Origin(tuple(sources), step, iteration))
+        return change
+
+    def _written(self, chain: str) -> Callable[[Call], Callable[[GraphBackend], GraphChange | None]]:
+        def bind(call: Call) -> Callable[[GraphBackend], GraphChange | None]:
+            def write(backend: GraphBackend) -> GraphChange | None:
+                change = backend.write(chain, call)
+                if change is None:
+                    change = compare(self.state.snapshot(), backend.snapshot())
+                self._check(change, backend, call)
+                return change
+
+            return write
+
+        return bind
+
+    def _applied(self, change: GraphChange) -> Callable[[Call], Callable[[GraphBackend], GraphChange | None]]:
+        def bind(call: Call) -> Callable[[GraphBackend], GraphChange | None]:
+            def apply(backend: GraphBackend) -> GraphChange | None:
+                if self._schema and (problems := check_change(change, self.state, self._schema)):
+                    raise QueryError("; ".join(problems))
+                backend.apply(change, call)
+                return compare(self.state.snapshot(), backend.snapshot())
+
+            return apply
+
+        return bind
+
+    def _check(self, change: GraphChange, backend: GraphBackend, call: Call) -> None:
+        """Takes a write back that the user's graph schema does not allow."""
+        if self._schema is None or not (problems := check_change(change, self.state, self._schema)):
+            return
+        before = compare(backend.snapshot(), self.state.snapshot())
+        backend.apply(before, replace(call, id=f"{call.id}:undo"))
+        raise QueryError("; ".join(problems))
+
+    def _fold(self, change: GraphChange, origin: Origin) -> None:
+        edges = [edge.id for node_id in change.removed for edge in self.state.edges_of(node_id)]
+        self.state.apply(change)
+        for element in (*change.added, *change.changed):
+            self._origins[element.id] = origin
+            self._unseen[element.id] = None
+        self._unseen |= dict.fromkeys((*change.removed, *edges))
+
+    async def _on_store(self, function: Callable[[GraphBackend], T]) -> T:
+        backend = self._backend
+        assert backend is not None, "a replayed run never reaches the store"
+        async with self._places:
+            for attempt in range(1, STORE_ATTEMPTS + 1):
+                try:
+                    return await in_thread(lambda: function(backend), self._seconds + GRACE)
+                except TimeoutError:
+                    backend.cancel()
+                    raise QueryError(f"the statement took longer than {self._seconds:g} seconds") from None
+                except StoreUnavailable:
+                    if attempt == STORE_ATTEMPTS:
+                        raise
+                    await asyncio.sleep(attempt)
+        raise AssertionError("unreachable")
+
+
+def _iteration_of(step: str) -> int:
+    head = step.partition("/")[0]
+    return int(head) if head.isdigit() else 0

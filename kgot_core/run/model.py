@@ -1,0 +1,138 @@
+"""Asks a model for a stage or a tool: journalled, counted, attributed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from typing import Any, Protocol
+
+from kgot_core.contracts.model import Completion, Message, Reply, Request, Role, ToolCallRequest
+from kgot_core.contracts.task import Usage
+from kgot_core.errors import ContextOverflow, ModelError
+from kgot_core.events import PARTS, ModelCalled, ModelRetried, Notice
+from kgot_core.graph.values import JsonValue
+from kgot_core.run.journal import Journal
+
+OVERFLOW = "the request does not fit into the model's context"
+
+
+class Client(Protocol):
+    """What the run needs of a model; see :class:`kgot_core.models.client.ModelClient`."""
+
+    @property
+    def samples_at_once(self) -> bool:
+        """Several samples come with one request, as far as is known."""
+
+    async def ask(self, request: Request, n: int = 1, on_retry: Any = None) -> Reply:
+        """Asks for ``n`` samples."""
+
+
+class ModelDesk:
+    """The run's models by role; a role without one uses that of ``graph``.
+
+    Args:
+        journal: The run's journal.
+        clients: Models by role; empty for a replay.
+        names: Model names by role, part of what is asked.
+    """
+
+    def __init__(self, journal: Journal, clients: Mapping[str, Client], names: Mapping[str, str]) -> None:
+        self._journal = journal
+        self._clients = clients
+        self._names = names
+        self._noticed: set[str] = set()
+
+    def samples_at_once(self, role: Role) -> bool:
+        """Tells what is known of the role's model; in a replay always true."""
+        client = self._clients.get(role) or self._clients.get("graph")
+        return client is None or client.samples_at_once
+
+    async def ask(self, step: str, stage: str, role: Role, request: Request, n: int = 1, tool: str = "") -> Reply:
+        """Asks a role's model.
+
+        Raises:
+            ContextOverflow: The request is too long for the model.
+            ModelError: The request failed for good.
+        """
+        asked = {"model": self._names.get(role) or self._names.get("graph", ""), **_request_to_json(request)}
+        head = ModelCalled(
+            stage=stage,
+            role=role,
+            part=PARTS.get(stage, "tool invocation"),
+            tool=tool,
+            messages=tuple(_message_to_json(message) for message in request.messages),
+            tools=tuple(spec.name for spec in request.tools),
+            samples=n,
+        )
+        done = await self._journal.call(ModelCalled, step, asked, lambda: self._make(step, role, request, n, head))
+        if done.error:
+            raise ContextOverflow(done.error) if done.error.startswith(OVERFLOW) else ModelError(done.error)
+        return Reply(
+            tuple(_completion_from_json(item) for item in done.completions),
+            Usage(**done.usage),  # type: ignore[arg-type]
+            done.model,
+        )
+
+    async def _make(self, step: str, role: Role, request: Request, n: int, head: ModelCalled) -> ModelCalled:
+        client = self._clients.get(role) or self._clients["graph"]
+
+        def on_retry(attempt: int, wait: float, cause: str) -> None:
+            event = ModelRetried(stage=head.stage, attempt=attempt, wait=round(wait, 3), cause=cause)
+            self._journal.emit(f"{step}/attempt-{attempt}", event)
+
+        try:
+            reply = await client.ask(request, n, on_retry=on_retry)
+        except ContextOverflow as error:
+            return replace(head, error=f"{OVERFLOW}: {error}")
+        except ModelError as error:
+            return replace(head, error=str(error))
+        for text in reply.notices:
+            self._notice_below(step, text)
+        completions = tuple(_completion_to_json(item) for item in reply.completions)
+        return replace(head, model=reply.model, completions=completions, usage=asdict(reply.usage))
+
+    def _notice_below(self, step: str, text: str) -> None:
+        if text not in self._noticed:
+            self._noticed.add(text)
+            self._journal.emit(f"{step}/notice-{len(self._noticed)}", Notice(text=text))
+
+
+def _message_to_json(message: Message) -> dict[str, JsonValue]:
+    data: dict[str, JsonValue] = {"author": message.author, "text": message.text}
+    if message.tool_calls:
+        data["tool_calls"] = [_call_to_json(call) for call in message.tool_calls]
+    if message.tool_call_id:
+        data["tool_call_id"] = message.tool_call_id
+    if message.images:
+        data["images"] = list(message.images)
+    return data
+
+
+def _request_to_json(request: Request) -> dict[str, JsonValue]:
+    return {
+        "messages": [_message_to_json(message) for message in request.messages],
+        "tools": [
+            {"name": spec.name, "description": spec.description, "parameters": dict(spec.parameters)}
+            for spec in request.tools
+        ],
+        "schema": dict(request.schema) if request.schema else None,
+        "temperature": request.temperature,
+        "max_tokens": request.max_tokens,
+    }
+
+
+def _call_to_json(call: ToolCallRequest) -> dict[str, JsonValue]:
+    return {"name": call.name, "arguments": dict(call.arguments), "id": call.id}
+
+
+def _completion_to_json(completion: Completion) -> dict[str, JsonValue]:
+    return {
+        "text": completion.text,
+        "tool_calls": [_call_to_json(call) for call in completion.tool_calls],
+        "truncated": completion.truncated,
+    }
+
+
+def _completion_from_json(data: Mapping[str, Any]) -> Completion:
+    calls = tuple(ToolCallRequest(call["name"], call["arguments"], call["id"]) for call in data["tool_calls"])
+    return Completion(data["text"], calls, data["truncated"])

@@ -1,0 +1,101 @@
+"""Opens a run's store and tools; recorded, so that a replay needs neither."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from kgot_core.contracts.backend import GraphBackend, OpenContext
+from kgot_core.contracts.dialect import Dialect, dialect_from_json
+from kgot_core.contracts.model import ToolSpec
+from kgot_core.contracts.tools import ToolContext
+from kgot_core.events import GraphOpened, ToolsOpened
+from kgot_core.graph.elements import snapshot_from_json, snapshot_to_json
+from kgot_core.graph.fold import TaskGraph
+from kgot_core.run.journal import Journal
+from kgot_core.run.parts import Parts, ToolEntry
+from kgot_core.run.threads import in_thread
+from kgot_core.run.toolbox import OpenTool, describe
+
+OPENING_SECONDS = 120.0
+
+
+@dataclass(frozen=True)
+class OpenedGraph:
+    """A store that was opened, or the record of one.
+
+    Attributes:
+        dialect: Its language.
+        state: The core's own graph, with what the store held.
+        backend: The store; ``None`` in a replay.
+    """
+
+    dialect: Dialect
+    state: TaskGraph
+    backend: GraphBackend | None
+
+
+async def open_graph(journal: Journal, parts: Parts, context: OpenContext) -> OpenedGraph:
+    """Opens the run's graph on a thread.
+
+    Raises:
+        StoreError: The store cannot be opened.
+    """
+    opened: list[GraphBackend] = []
+
+    def work() -> GraphOpened:
+        backend = parts.open_backend(context)
+        opened.append(backend)
+        return GraphOpened(
+            backend=parts.backend,
+            dialect=asdict(backend.dialect),
+            snapshot=snapshot_to_json(backend.snapshot()),
+        )
+
+    async def make() -> GraphOpened:
+        return await in_thread(work, OPENING_SECONDS)
+
+    event = await journal.call(GraphOpened, "open/graph", {"mode": context.scope.mode}, make)
+    state = TaskGraph(snapshot_from_json(event.snapshot))
+    if opened:
+        return OpenedGraph(opened[0].dialect, state, opened[0])
+    return OpenedGraph(dialect_from_json(event.dialect), state, None)
+
+
+async def open_tools(
+    journal: Journal, entries: Sequence[ToolEntry], context: ToolContext
+) -> tuple[tuple[ToolSpec, ...], Mapping[str, OpenTool]]:
+    """Makes the run's tools; one that cannot be made is left out with one line."""
+    tools: dict[str, OpenTool] = {}
+
+    async def make() -> ToolsOpened:
+        left_out: dict[str, str] = {}
+        specs: list[Mapping[str, Any]] = []
+        for entry in entries:
+            try:
+                made = _make(entry, context)
+            except Exception as error:  # a tool is a plugin; its fault must not end the run
+                left_out[entry.provider.name] = str(error) or type(error).__name__
+                continue
+            for tool in made:
+                if tool.tool.name in tools:
+                    left_out[tool.tool.name] = "another tool has this name"
+                    continue
+                tools[tool.tool.name] = tool
+                specs.append(asdict(describe(tool.tool)))
+        return ToolsOpened(specs=tuple(specs), left_out=left_out)
+
+    event = await journal.call(ToolsOpened, "open/tools", {}, make)
+    return tuple(_spec_from_json(spec) for spec in event.specs), tools
+
+
+def _make(entry: ToolEntry, context: ToolContext) -> list[OpenTool]:
+    if entry.ready:
+        raise ValueError(entry.ready)
+    made = entry.tools or entry.provider.create(entry.settings, context)
+    return [OpenTool(tool, entry.provider) for tool in made]
+
+
+def _spec_from_json(data: Mapping[str, Any]) -> ToolSpec:
+    return ToolSpec(data["name"], data["description"], data["parameters"])

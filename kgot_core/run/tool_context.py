@@ -1,0 +1,78 @@
+"""What a run's tools may use (see :class:`kgot_core.contracts.tools.ToolContext`)."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from contextvars import ContextVar
+
+from kgot_core.contracts.model import Message, Reply, Request, Role, ToolSpec
+from kgot_core.contracts.sandbox import CodeJob, CodeResult, Sandbox
+from kgot_core.events import OutsideCalled
+from kgot_core.graph.values import JsonValue
+from kgot_core.run.files import FileShelf
+from kgot_core.run.journal import Journal
+from kgot_core.run.model import ModelDesk
+
+
+class CallContext:
+    """Attributes what a tool asks for to the call that is being made, also when calls run side by side.
+
+    Args:
+        question: The task's question.
+        files: The run's files.
+        sandbox: Where model-written code runs.
+        models: The run's models.
+        journal: The run's journal.
+        run_code: Runs a job in the sandbox at a step.
+        prompt: Fills a prompt of the run by its name.
+    """
+
+    def __init__(
+        self,
+        question: str,
+        files: FileShelf,
+        sandbox: Sandbox,
+        models: ModelDesk,
+        journal: Journal,
+        run_code: Callable[[str, CodeJob], Awaitable[CodeResult]],
+        prompt: Callable[..., str],
+    ) -> None:
+        self.question = question
+        self.files = files
+        self.sandbox = sandbox
+        self.prompt = prompt
+        self._models = models
+        self._journal = journal
+        self._run_code = run_code
+        self._place: ContextVar[tuple[str, str]] = ContextVar("kgot-tool-call")
+        self._asked: dict[str, int] = {}
+
+    def enter(self, step: str, tool: str) -> None:
+        """Says that the current task makes this call."""
+        self._place.set((step, tool))
+
+    async def ask(
+        self, messages: Sequence[Message], *, role: Role = "tool", tools: Sequence[ToolSpec] = (), n: int = 1
+    ) -> Reply:
+        """Asks the model of a role."""
+        step, tool = self._place.get()
+        request = Request(tuple(messages), tuple(tools))
+        return await self._models.ask(self._next(f"{step}/ask"), "tool", role, request, n, tool=tool)
+
+    async def execute(self, job: CodeJob) -> CodeResult:
+        """Runs model-written code in the sandbox."""
+        return await self._run_code(self._next(f"{self._place.get()[0]}/code"), job)
+
+    async def once(self, key: str, function: Callable[[], Awaitable[JsonValue]]) -> JsonValue:
+        """Runs an outside call once for this tool call and key."""
+        step, tool = self._place.get()
+
+        async def make() -> OutsideCalled:
+            return OutsideCalled(tool=tool, value=await function())
+
+        event = await self._journal.call(OutsideCalled, f"{step}/once/{key}", {"key": key}, make)
+        return event.value
+
+    def _next(self, step: str) -> str:
+        self._asked[step] = self._asked.get(step, 0) + 1
+        return f"{step}-{self._asked[step]}"

@@ -1,0 +1,166 @@
+"""The run's tools: opened, described, called within limits, retried, journalled."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from kgot_core.contracts.model import ToolCallRequest, ToolSpec
+from kgot_core.contracts.tools import Source, ToolArtifact, ToolResult
+from kgot_core.errors import KgotError, ReplayDiverged, TransientToolError
+from kgot_core.events import ToolCalled, ToolRetried, ToolStarted
+from kgot_core.providers import ToolProvider
+from kgot_core.reading.toolcalls import nearest
+from kgot_core.run.journal import Journal
+from kgot_core.run.threads import in_thread
+
+if TYPE_CHECKING:
+    from langchain_core.tools import BaseTool
+
+SAME_CALL_LIMIT = 2
+LONGEST_WAIT = 30.0
+
+
+@dataclass(frozen=True)
+class OpenTool:
+    """A LangChain tool of the run with what its provider declares."""
+
+    tool: BaseTool
+    provider: ToolProvider
+
+
+class ToolDesk:
+    """The run's tools, as the stages use them (see :class:`kgot_core.contracts.run.Tools`).
+
+    Args:
+        journal: The run's journal.
+        specs: Tools on offer, in a fixed order.
+        tools: The tools behind them; empty for a replay.
+        max_retries: Retries of a call whose error may pass (paper, B.1).
+        sleep: Waits between retries.
+        enter: Tells the tools' context which step is being run.
+    """
+
+    def __init__(
+        self,
+        journal: Journal,
+        specs: Sequence[ToolSpec],
+        tools: Mapping[str, OpenTool],
+        max_retries: int,
+        enter: Callable[[str, str], None],
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self.specs = tuple(specs)
+        self._journal = journal
+        self._tools = tools
+        self._max_retries = max_retries
+        self._enter = enter
+        self._sleep = sleep
+        self._alone = asyncio.Lock()
+        self._done: dict[str, ToolResult] = {}
+        self._tries: dict[str, int] = {}
+
+    def problem(self, call: ToolCallRequest) -> str:
+        """Tells why a call cannot be made, for the model; empty where it can."""
+        from jsonschema import Draft202012Validator
+
+        spec = next((spec for spec in self.specs if spec.name == call.name), None)
+        if spec is None:
+            names = [spec.name for spec in self.specs]
+            return unknown_tool(call.name, nearest(call.name, names), names)
+        errors = sorted(Draft202012Validator(dict(spec.parameters)).iter_errors(dict(call.arguments)), key=str)
+        return "; ".join(f"{call.name}: {error.message}" for error in errors[:3])
+
+    async def call(self, step: str, call: ToolCallRequest) -> ToolResult:
+        """Calls a tool; its failure is a result with ``failed`` set. An equal successful call is not made again."""
+        arguments = dict(call.arguments)
+        same = json.dumps([call.name, arguments], sort_keys=True, default=str)
+        if same in self._done:
+            return self._done[same]
+        self._tries[same] = self._tries.get(same, 0) + 1
+        if self._tries[same] > SAME_CALL_LIMIT:
+            text = "not called again: the same call has failed twice; try another way"
+            return ToolResult(step, call.name, arguments, text, failed=True)
+        self._journal.emit(step, ToolStarted(tool=call.name, arguments=arguments))
+        asked = {"tool": call.name, "arguments": arguments}
+        event = await self._journal.call(ToolCalled, step, asked, lambda: self._make(step, call.name, arguments))
+        artifact = ToolArtifact(
+            tuple(Source(**source) for source in event.sources),  # type: ignore[arg-type]
+            event.files,
+        )
+        result = ToolResult(step, call.name, arguments, event.text, event.failed, artifact)
+        if not result.failed:
+            self._done[same] = result
+        return result
+
+    async def _make(self, step: str, name: str, arguments: dict[str, Any]) -> ToolCalled:
+        entry = self._tools[name]
+        retries = self._max_retries if entry.provider.effect == "read" else 0
+        for attempt in range(retries + 1):
+            try:
+                if entry.provider.parallel:
+                    text, artifact = await self._invoke(step, entry, arguments)
+                else:
+                    async with self._alone:
+                        text, artifact = await self._invoke(step, entry, arguments)
+            except TransientToolError as error:
+                cause = str(error)
+                if attempt == retries:
+                    break
+                self._journal.emit(
+                    f"{step}/retry-{attempt + 1}", ToolRetried(tool=name, attempt=attempt + 1, cause=cause)
+                )
+                await self._sleep(min(LONGEST_WAIT, 2.0**attempt))
+            except ReplayDiverged:
+                raise
+            except TimeoutError:
+                cause = f"{name} took longer than {entry.provider.seconds:g} seconds"
+                break
+            except Exception as error:  # a tool's failure never ends a run; its own words reach the model
+                cause = str(error) if isinstance(error, KgotError) else f"{type(error).__name__}: {error}"
+                break
+            else:
+                sources = tuple(asdict(source) for source in artifact.sources)
+                return ToolCalled(
+                    tool=name, arguments=arguments, text=text, sources=sources, files=tuple(artifact.files)
+                )
+        return ToolCalled(tool=name, arguments=arguments, text=cause, failed=True)
+
+    async def _invoke(self, step: str, entry: OpenTool, arguments: dict[str, Any]) -> tuple[str, ToolArtifact]:
+        tool = entry.tool
+        request = {"type": "tool_call", "name": tool.name, "args": arguments, "id": step}
+        self._enter(step, tool.name)
+        if _is_async(tool):
+            async with asyncio.timeout(entry.provider.seconds):
+                message = await tool.ainvoke(request)
+        else:
+            message = await in_thread(lambda: tool.invoke(request), entry.provider.seconds)
+        artifact = getattr(message, "artifact", None)
+        text = getattr(message, "text", None)
+        text = text() if callable(text) and not isinstance(text, str) else text
+        shown = str(text if text is not None else message).strip()
+        return shown or "(the tool gave nothing)", artifact if isinstance(artifact, ToolArtifact) else ToolArtifact()
+
+
+def unknown_tool(name: str, suggestion: str, names: Sequence[str]) -> str:
+    """Tells the model that there is no such tool, and which it may have meant."""
+    meant = f"did you mean {suggestion}?" if suggestion else f"use one of: {', '.join(names)}"
+    return f"there is no tool {name!r}; {meant}"
+
+
+def describe(tool: BaseTool) -> ToolSpec:
+    """Gives a tool as it is offered to a model."""
+    from langchain_core.utils.function_calling import convert_to_openai_tool
+
+    function = convert_to_openai_tool(tool)["function"]
+    parameters = function.get("parameters") or {"type": "object", "properties": {}}
+    return ToolSpec(function["name"], function.get("description", ""), parameters)
+
+
+def _is_async(tool: BaseTool) -> bool:
+    from langchain_core.tools import BaseTool as Base
+
+    return getattr(tool, "coroutine", None) is not None or type(tool)._arun is not Base._arun

@@ -1,0 +1,183 @@
+"""A session of the sandbox ``bwrap``: jobs go to the warm worker of one jail, and their outcome comes back checked."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+
+from kgot_core.contracts.sandbox import CodeJob, CodeResult, Prelude, SandboxLimits, SandboxSession
+from kgot_core.errors import SandboxError
+from kgot_core.sandboxes.bwrap_answer import read_answer
+from kgot_core.sandboxes.files import given_files
+from kgot_core.sandboxes.jail_command import build_jail
+from kgot_core.sandboxes.jail_process import JailLost, JailProcess, Woken
+from kgot_core.sandboxes.providers import BwrapSettings
+
+_GRACE = 2.0
+_CANCEL_GRACE = 0.6
+_MIB = 1024 * 1024
+_PART = 1 << 18
+_LOST = "the sandbox's worker was lost, and with it what jobs had committed"
+
+
+class BwrapSession(SandboxSession):
+    """One jail with its warm worker.
+
+    A worker can be lost: killed from outside, or hung in trusted code. What jobs committed is then gone. The job that
+    was running raises :class:`SandboxError`; where none was running, the next job does, unless nothing had been
+    committed. The job after that starts a new worker with the prelude alone. So a caller with state fills the session
+    again after each SandboxError, and only then.
+
+    A job's limits may be below or above the session's, but for ``file_mb``, which is at most the session's. A
+    ``commit`` that raises makes its job a failure and is expected to have changed nothing.
+    """
+
+    def __init__(
+        self, program: str, settings: BwrapSettings, prelude: Prelude, limits: SandboxLimits, *, limits_tmpfs: bool
+    ) -> None:
+        self._program, self._settings, self._prelude, self._limits = program, settings, prelude, limits
+        self._tmpfs_bytes = (settings.input_mb + limits.file_mb + 1) * _MIB if limits_tmpfs else 0
+        self._lock = threading.Lock()
+        self._closed = self._running = self._committed = False
+        self._jail: JailProcess | None = self._start()
+        self._wake, self._wake_end = os.pipe()
+        for pipe in (self._wake, self._wake_end):
+            os.set_blocking(pipe, False)
+
+    def run(self, job: CodeJob) -> CodeResult:
+        """Runs a job; the class says what a lost worker means.
+
+        Raises:
+            SandboxError: The session is closed, or its worker was lost or cannot start.
+            ValueError: A file that the job is given has an unsafe name, is none, or is too large.
+        """
+        sizes = given_files(job.files, self._settings.input_mb)
+        with self._lock:
+            jail = self._worker()
+            self._calm()
+            self._running = True
+            try:
+                return self._run(jail, job, sizes)
+            except JailLost as lost:
+                self._drop()
+                raise SandboxError(f"{_LOST}: {lost}") from None
+            finally:
+                self._running = False
+
+    def cancel(self) -> None:
+        """Ends a running job within a second. What earlier jobs committed stays."""
+        if self._running:
+            with contextlib.suppress(OSError):
+                os.write(self._wake_end, b"!")
+
+    def close(self) -> None:
+        """Ends the jail; a job that runs in another thread raises SandboxError."""
+        if self._closed:
+            return
+        self._closed = True
+        # A job that holds the lock ends when its jail does; it may be about to start, so once may not be enough.
+        while not self._lock.acquire(timeout=0.1):
+            jail = self._jail
+            if jail is not None:
+                jail.kill()
+        try:
+            self._drop(gently=True)
+            os.close(self._wake)
+            os.close(self._wake_end)
+        finally:
+            self._lock.release()
+
+    def _start(self) -> JailProcess:
+        jail = build_jail()
+        process = JailProcess(self._program, jail, self._tmpfs_bytes)
+        seconds = self._settings.start_seconds
+        try:
+            config = {"path": jail.site, "modules": self._prelude.modules, "code": self._prelude.code}
+            process.send(config, seconds=seconds)
+            error = str(process.receive(time.monotonic() + seconds).get("error", ""))
+        except JailLost as lost:
+            process.code(0.5)
+            error = process.complaint() or str(lost)
+        if error:
+            process.kill()
+            process.end()
+            raise SandboxError(f"the sandbox's worker cannot start: {error}")
+        self._committed = False
+        return process
+
+    def _worker(self) -> JailProcess:
+        if self._closed:
+            raise SandboxError("the sandbox session is closed")
+        if self._jail is not None and not self._jail.running:
+            self._drop()
+            if self._committed:
+                raise SandboxError(_LOST)
+        if self._jail is None:
+            self._jail = self._start()
+        return self._jail
+
+    def _drop(self, *, gently: bool = False) -> None:
+        if self._jail is not None:
+            if not gently:
+                self._jail.kill()
+            self._jail.end()
+            self._jail = None
+
+    def _run(self, jail: JailProcess, job: CodeJob, sizes: dict[str, int]) -> CodeResult:
+        limits = job.limits or self._limits
+        given = {**asdict(limits), "file_mb": min(limits.file_mb, self._limits.file_mb)}
+        given["process_limit"] = _process_limit(limits.processes)
+        header = {
+            "op": "job",
+            "limits": given,
+            "collect": job.collect is not None,
+            "files": [{"name": name, "size": size} for name, size in sizes.items()],
+            **{key: getattr(job, key) for key in ("code", "inputs", "before", "after", "commit")},
+        }
+        jail.send(header, _contents(job, sizes))
+        answer = self._answer(jail, time.monotonic() + limits.seconds + _GRACE)
+        # A commit that raised may have changed something all the same.
+        self._committed = self._committed or bool(job.commit)
+        return read_answer(jail, answer, job, limits)
+
+    def _answer(self, jail: JailProcess, deadline: float) -> dict[str, Any]:
+        while True:
+            try:
+                jail.wait(deadline, self._wake)
+                return jail.receive(deadline)
+            except Woken:
+                self._calm()
+                jail.send({"op": "cancel"}, seconds=_CANCEL_GRACE)
+                deadline = min(deadline, time.monotonic() + _CANCEL_GRACE)
+
+    def _calm(self) -> None:
+        with contextlib.suppress(OSError):
+            os.read(self._wake, 4096)
+
+
+def _contents(job: CodeJob, sizes: dict[str, int]) -> Iterator[bytes]:
+    """Gives exactly the announced number of bytes of each file, even where one changes meanwhile."""
+    for name, path in job.files.items():
+        left = sizes[name]
+        with path.open("rb") as file:
+            while left > 0:
+                part = file.read(min(left, _PART)) or bytes(min(left, _PART))
+                left -= len(part)
+                yield part
+
+
+def _process_limit(processes: int) -> int:
+    """Gives a limit that the kernel can keep.
+
+    It counts all processes of a user: those of the jail alone only in a user namespace, since Linux 5.14. Elsewhere the
+    worker's own count has to do, with this limit far above it against a flood.
+    """
+    version = re.match(r"(\d+)\.(\d+)", os.uname().release)
+    known = version is not None and (int(version[1]), int(version[2])) >= (5, 14)
+    return processes + 1 if known and os.geteuid() != 0 else processes + 2048

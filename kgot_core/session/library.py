@@ -1,0 +1,141 @@
+"""The library's two doors: :func:`solve` for a script, :func:`open_session` for everything else."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from kgot_core.contracts.backend import GraphBackend, OpenContext
+from kgot_core.contracts.sink import Sink
+from kgot_core.contracts.task import Answer, JsonSchema
+from kgot_core.errors import UsageError
+from kgot_core.plugins import PluginRegistry
+from kgot_core.session.session import Session
+from kgot_core.settings import Override, Settings, Sources
+from kgot_core.settings.start import config_folder, load_plugins, refuse_failures
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+    from langchain_core.tools import BaseTool
+    from pydantic import BaseModel
+
+CANCEL_SECONDS = 5.0
+
+
+def open_session(
+    settings: Mapping[str, Any] | None = None,
+    *,
+    models: Mapping[str, BaseChatModel] | None = None,
+    tools: Sequence[BaseTool | Callable[..., Any]] = (),
+    backend: GraphBackend | Callable[[OpenContext], GraphBackend] | None = None,
+    sinks: Sequence[Sink] = (),
+    runs: Path | str | Literal["settings"] | None = "settings",
+    schema: JsonSchema | type[BaseModel] | None = None,
+    env: Mapping[str, str] | None = None,
+    folder: Path | None = None,
+) -> Session:
+    """Opens a session: ``async with kgot_core.open(...) as session: answer = await session.solve("...")``.
+
+    Args:
+        settings: Settings by dotted key (``{"loop.max_iterations": 3}``) or as nested tables; they win over files and
+            environment.
+        models: Chat models of LangChain by role, ``{"graph": model}``; they win over the settings.
+        tools: LangChain tools or plain functions with a docstring, beside those of the settings.
+        backend: A graph backend, or a function that opens one; wins over the settings.
+        sinks: Where events go beside the run's folder.
+        runs: Folder for run folders, ``None`` to keep runs in memory, ``"settings"`` for the setting ``runs_dir``.
+        schema: JSON schema or Pydantic class that fills ``Answer.value``.
+        env: The environment; the process's own by default.
+        folder: The working folder; the process's own by default.
+
+    Raises:
+        UsageError: A setting is wrong.
+        PluginError: A plugin of the setting ``plugins.load`` cannot be loaded.
+    """
+    environment = dict(os.environ if env is None else env)
+    registry, loaded = load_settings(environment, folder or Path.cwd(), _overrides(settings or {}))
+    place = loaded.core.runs_dir if runs == "settings" else runs
+    return Session(
+        registry,
+        loaded,
+        models=models,
+        tools=tools,
+        backend=backend,
+        sinks=sinks,
+        runs=None if place is None else Path(place),
+        schema=_json_schema(schema),
+        value_class=schema if isinstance(schema, type) else None,
+    )
+
+
+def solve(question: str, *, files: Iterable[Path | str] = (), **options: Any) -> Answer:
+    """Answers one question and waits for it; may be called from anywhere, a running event loop included.
+
+    Args:
+        question: The question.
+        files: Attachments.
+        options: As for :func:`open_session`.
+
+    Raises:
+        UsageError: The question, a file or a setting is wrong.
+    """
+
+    async def work() -> Answer:
+        async with open_session(**options) as session:
+            return await session.solve(question, attachments=files)
+
+    future = asyncio.run_coroutine_threadsafe(work(), _loop())
+    try:
+        return future.result()
+    except BaseException:
+        # An interrupt reaches the waiting thread only: the run must be told, so that it ends and can be resumed.
+        if not future.done():
+            future.cancel()
+        raise
+
+
+def load_settings(
+    env: Mapping[str, str], folder: Path, overrides: Sequence[str | Override], plugins: Sequence[str] = ()
+) -> tuple[PluginRegistry, Settings]:
+    """Reads the settings and loads the plugins that they allow.
+
+    Args:
+        env: The environment.
+        folder: The working folder.
+        overrides: What callers set.
+        plugins: Modules or files to load besides.
+
+    Raises:
+        UsageError: A setting is wrong.
+        PluginError: One of ``plugins`` cannot be loaded.
+    """
+    sources = Sources.read(folder, env, overrides, config_folder(env))
+    registry, chosen = load_plugins(sources, plugins)
+    refuse_failures(registry, chosen)
+    return registry, Settings.build(sources, registry)
+
+
+def _overrides(settings: Mapping[str, Any]) -> list[str | Override]:
+    return [Override(key, value, "code") for key, value in settings.items()]
+
+
+def _json_schema(schema: Any) -> JsonSchema | None:
+    if schema is None or isinstance(schema, Mapping):
+        return schema
+    if isinstance(schema, type) and hasattr(schema, "model_json_schema"):
+        found: JsonSchema = schema.model_json_schema()
+        return found
+    raise UsageError("a schema is a JSON schema or a Pydantic class")
+
+
+@cache
+def _loop() -> asyncio.AbstractEventLoop:
+    """Gives the private event loop on which :func:`solve` runs, one for the process, started when first needed."""
+    loop = asyncio.new_event_loop()
+    threading.Thread(target=loop.run_forever, daemon=True, name="kgot-loop").start()
+    return loop

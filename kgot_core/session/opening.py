@@ -1,0 +1,180 @@
+"""From settings and plugins to the parts of a session."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, cast
+
+from kgot_core import providers
+from kgot_core.contracts.backend import GraphBackend, OpenContext
+from kgot_core.contracts.run import RunOptions
+from kgot_core.contracts.sandbox import Prelude, PythonKind, Sandbox, SandboxLimits, SandboxSession
+from kgot_core.contracts.task import JsonSchema
+from kgot_core.errors import ReplayDiverged, UsageError
+from kgot_core.graph.schema import read_schema
+from kgot_core.plugins import PluginRegistry
+from kgot_core.run.parts import Parts
+from kgot_core.run.prompts import Prompts
+from kgot_core.sandboxes.auto import choose
+from kgot_core.session.models import open_models
+from kgot_core.session.tools import find_tools
+from kgot_core.settings import Settings, provider_settings
+
+STAGES = ("decide", "choose_tools", "parse", "final")
+
+
+@dataclass(frozen=True)
+class Given:
+    """Objects that a caller passed in code; they win over the names of the settings."""
+
+    models: Mapping[str, Any] = field(default_factory=dict)
+    tools: Sequence[Any] = ()
+    backend: Any = None
+    schema: JsonSchema | None = None
+
+
+def open_parts(registry: PluginRegistry, settings: Settings, given: Given) -> Parts:
+    """Opens everything that the runs of a session share.
+
+    Raises:
+        UsageError: A setting or name is wrong, or something that is needed is not ready.
+        PluginError: A name is not installed.
+    """
+    sandbox = open_sandbox(registry, settings)
+    backend, open_backend = _backend(registry, settings, given.backend)
+    clients, names = open_models(registry, settings, given.models)
+    return Parts(
+        **_common(registry, settings, given.schema),
+        plan={
+            "settings": settings.to_json(),
+            "backend": backend,
+            "models": names,
+            "sandbox": {"name": sandbox.name, "python": sandbox.python, "about": sandbox.about},
+            "schema": dict(given.schema) if given.schema else None,
+        },
+        versions=versions(registry),
+        backend=backend,
+        open_backend=open_backend,
+        close_backend=not isinstance(given.backend, GraphBackend),
+        sandbox=sandbox,
+        clients=clients,
+        model_names=names,
+        tools=find_tools(registry, settings, given.tools),
+        schema=read_schema(Path(settings.core.graph.schema)) if settings.core.graph.schema else None,
+    )
+
+
+def recorded_parts(registry: PluginRegistry, settings: Settings, plan: Mapping[str, Any]) -> Parts:
+    """Gives the parts of a run that is repeated from its record: no model, tool, store or sandbox is opened."""
+
+    def closed(context: OpenContext) -> GraphBackend:
+        raise ReplayDiverged("a repeated run opens no store")
+
+    return Parts(
+        **_common(registry, settings, plan["schema"]),
+        plan=plan,
+        versions={},
+        backend=plan["backend"],
+        open_backend=closed,
+        sandbox=RecordedSandbox(**plan["sandbox"]),
+        clients={},
+        model_names=plan["models"],
+    )
+
+
+class RecordedSandbox(Sandbox):
+    """The sandbox of a recorded run: what it told the model, and nothing that could run."""
+
+    def __init__(self, name: str, python: PythonKind, about: str) -> None:
+        self.name = name
+        self.python = python
+        self.about = about
+
+    def open(self, prelude: Prelude, limits: SandboxLimits) -> SandboxSession:
+        """Refuses."""
+        raise ReplayDiverged("a repeated run opens no sandbox")
+
+
+def _common(registry: PluginRegistry, settings: Settings, schema: JsonSchema | None) -> dict[str, Any]:
+    core = settings.core
+    one("backend", core.backend)
+    one("solver", core.solver)
+    return {
+        "options": RunOptions(
+            limits=core.loop,
+            answer_format=core.format,
+            answer_schema=schema,
+            extract_form=core.extract.form,
+            extract_max_tokens=core.extract.max_tokens,
+            vote_temperature=core.votes.temperature,
+        ),
+        "solver": _open(registry, settings, "solver", core.solver[0]),
+        "strategy": _open(registry, settings, "strategy", core.strategy),
+        "voters": {stage: _open(registry, settings, "voter", settings.voter(stage)) for stage in STAGES},
+        "prompts": Prompts(Path(core.prompts.dir) if core.prompts.dir else None),
+        "state_tokens": core.graph.max_state_tokens,
+        "graph_seconds": core.graph.seconds,
+        "graph_rows": core.graph.rows,
+    }
+
+
+def one(what: str, names: Sequence[str]) -> None:
+    """Refuses several backends or solvers: there is no fusion yet."""
+    if len(names) > 1:
+        raise UsageError(
+            f"a run takes one {what} for now: several are combined by a fusion strategy, which is not built"
+        )
+
+
+def open_sandbox(registry: PluginRegistry, settings: Settings) -> Sandbox:
+    """Opens the sandbox that the settings name; ``auto`` takes the first that works.
+
+    Raises:
+        KgotError: None works, or the one named does not.
+    """
+    if settings.core.sandbox == "auto":
+        candidates = [cast(providers.SandboxProvider, provider) for _, provider in registry.all("sandbox")]
+        sandbox, _notice = choose(candidates, lambda provider: provider_settings(settings, provider))
+        return sandbox
+    provider = cast(providers.SandboxProvider, registry.get("sandbox", settings.core.sandbox))
+    return provider.open(_checked(settings, provider))
+
+
+def versions(registry: PluginRegistry) -> dict[str, str]:
+    """Gives the packages that take part, with their versions."""
+    found = {record.distribution: record.version for record in registry.records if record.state == "ok"}
+    try:
+        found.setdefault("kgot-core", version("kgot-core"))
+    except PackageNotFoundError:
+        found.setdefault("kgot-core", "0")
+    return {name: text for name, text in sorted(found.items()) if name}
+
+
+def _open(registry: PluginRegistry, settings: Settings, kind: providers.ProviderKind, name: str) -> Any:
+    provider: Any = registry.get(kind, name)
+    return provider.open(_checked(settings, provider))
+
+
+def _checked(settings: Settings, provider: Any) -> Any:
+    values = provider_settings(settings, provider)
+    if problem := provider.check(values):
+        raise UsageError(f"{provider.name}: {problem.message}", hint=problem.hint)
+    return values
+
+
+def _backend(registry: PluginRegistry, settings: Settings, given: Any) -> tuple[str, Any]:
+    if isinstance(given, GraphBackend):
+        return type(given).__name__, lambda context: given
+    if callable(given):
+        return getattr(given, "__name__", type(given).__name__), given
+    names = settings.core.backend
+    provider: Any = registry.get("backend", names[0]) if names else registry.default_backend()
+    values = _checked(settings, provider)
+
+    def open_backend(context: OpenContext) -> GraphBackend:
+        return cast(GraphBackend, provider.open(values, context))
+
+    return provider.name, open_backend

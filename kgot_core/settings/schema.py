@@ -1,0 +1,180 @@
+"""The core's own settings: every key with its default, its help, and what is secret or needs a trusted file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from kgot_core.contracts.run import LoopLimits
+    from kgot_core.providers import ProviderKind
+
+SECTIONS: Mapping[ProviderKind, str] = MappingProxyType(
+    {
+        "backend": "backends",
+        "solver": "solvers",
+        "tool": "tools",
+        "voter": "voters",
+        "scheduler": "schedulers",
+        "strategy": "strategies",
+        "model": "model_providers",
+        "sandbox": "sandboxes",
+        "sink": "sinks",
+    }
+)
+"""The section in which providers of a kind have their tables, ``<section>.<name>``.
+
+``models`` has a table for each role, so what a model provider itself may be set to is in ``model_providers``.
+"""
+
+
+def setting(
+    default: Any,
+    help: str,
+    *,
+    secret: bool = False,
+    trusted: bool = False,
+    path: bool = False,
+    minimum: float | None = None,
+    above: float | None = None,
+) -> Any:
+    """Makes a field of a settings dataclass.
+
+    Args:
+        default: Its default.
+        help: What it is for, a sentence without a full stop.
+        secret: It is never shown, and never written into a run.
+        trusted: A ``kgot.toml`` may set it only in the user's own config folder, or once it is trusted.
+        path: It is a path; a relative one starts at the folder of the file that sets it, else at the working folder.
+        minimum: The least number allowed.
+        above: A number that it must exceed.
+    """
+    limits = {"minimum": minimum, "above": above}
+    return field(default=default, metadata={"help": help, "secret": secret, "trusted": trusted, "path": path, **limits})
+
+
+@dataclass(frozen=True)
+class GraphSettings:
+    """``graph.*``: the task's graph, whatever store holds it."""
+
+    schema: str = setting("", "file of the node and edge types that are allowed", path=True, trusted=True)
+    max_state_tokens: int = setting(40_000, "tokens of the graph's state in a prompt", minimum=1)
+    seconds: float = setting(30.0, "time limit of one call of the store", above=0)
+    rows: int = setting(200, "rows of one query that are kept", minimum=1)
+
+
+@dataclass(frozen=True)
+class ExtractSettings:
+    """``extract.*``: how knowledge gets into the graph."""
+
+    form: Literal["auto", "statements", "facts"] = setting(
+        "auto", "what the model writes: statements in the store's language, one fact a line, or the first that works"
+    )
+    max_tokens: int | None = setting(None, "limit of one such reply in tokens", minimum=1)
+
+
+@dataclass(frozen=True)
+class PromptSettings:
+    """``prompts.*``: the texts of the requests."""
+
+    dir: str = setting("", "folder whose files replace prompts of the same name", path=True, trusted=True)
+
+
+@dataclass(frozen=True)
+class VoterSettings:
+    """``voters.<stage>``: another voter for one stage. Tables of voters stand beside, ``voters.<name>.*``."""
+
+    decide: str = setting("", "voter on Solve or Enhance, voter where empty")
+    choose_tools: str = setting("", "voter on the tools of a round, voter where empty")
+    parse: str = setting("", "voter on the parsed answer, voter where empty")
+    final: str = setting("", "voter on the final answer, voter where empty")
+
+
+@dataclass(frozen=True)
+class VotesSettings:
+    """``votes.*``: the samples that are voted on."""
+
+    temperature: float = setting(0.7, "sampling temperature of votes", minimum=0)
+
+
+@dataclass(frozen=True)
+class ToolsSettings:
+    """``tools.enabled`` and ``tools.disabled``. Tables of tools stand beside, ``tools.<name>.*``."""
+
+    enabled: tuple[str, ...] = setting((), "tools of a run, those on by default where empty", trusted=True)
+    disabled: tuple[str, ...] = setting((), "tools that no run has")
+
+
+@dataclass(frozen=True)
+class PluginSettings:
+    """``plugins.*``: which plugins are loaded."""
+
+    disabled: tuple[str, ...] = setting((), "packages whose plugin is not loaded", trusted=True)
+    load: tuple[str, ...] = setting((), "modules and files FILE.py that are loaded too", trusted=True, path=True)
+    strict: bool = setting(False, "a plugin that cannot be used is an error")
+
+
+@dataclass(frozen=True)
+class ModelSettings:
+    """``models.<role>.*``: the model of a role. A role without a model of its own uses that of ``graph``."""
+
+    model: str = setting("", "the model as provider:name; models.<role> = NAME is the short form")
+    base_url: str = setting("", "address of the server", trusted=True)
+    api_key: str = setting("", "key of the server", secret=True, trusted=True)
+    organization: str = setting("", "organisation that is billed")
+    timeout: float = setting(120.0, "seconds that one request may take", above=0)
+    temperature: float | None = setting(None, "sampling temperature outside votes", minimum=0)
+    max_tokens: int | None = setting(None, "limit of a reply in tokens", minimum=1)
+    context_tokens: int | None = setting(None, "size of the context window, where it is not known", minimum=1)
+    num_ctx: int | None = setting(None, "context window that an Ollama server is asked for", minimum=1)
+    input_price: float | None = setting(None, "dollars a million prompt tokens, where unknown", minimum=0)
+    output_price: float | None = setting(None, "dollars a million reply tokens, where unknown", minimum=0)
+    cached_price: float | None = setting(
+        None, "dollars a million cached prompt tokens, input_price where unset", minimum=0
+    )
+    options: Mapping[str, Any] = field(
+        default_factory=dict, metadata={"help": "options.* reach the client unchanged", "trusted": True}
+    )
+
+
+LOOP: Mapping[str, Mapping[str, Any]] = MappingProxyType(
+    {
+        "num_next_steps_decision": {"help": "votes on Solve or Enhance in each iteration", "minimum": 1},
+        "max_retrieve_query_retry": {"help": "new queries after one that could not be used", "minimum": 0},
+        "max_query_fixing_retry": {"help": "repairs of one statement that fails", "minimum": 0},
+        "max_final_solution_parsing": {"help": "samples of the final parse", "minimum": 1},
+        "max_tool_retries": {"help": "retries of a tool call whose error may pass", "minimum": 0},
+        "max_iterations": {"help": "Enhance rounds", "minimum": 0},
+        "max_llm_attempts": {"help": "attempts of one model request", "minimum": 1},
+    }
+)
+"""What is said of the fields of :class:`~kgot_core.contracts.run.LoopLimits`, the settings ``loop.*``."""
+
+
+def _loop() -> LoopLimits:
+    from kgot_core.contracts.run import LoopLimits  # costs more than all the rest of this module
+
+    return LoopLimits()
+
+
+@dataclass(frozen=True)
+class CoreSettings:
+    """The core's own settings, except those of models."""
+
+    backend: tuple[str, ...] = setting((), "graph stores; where empty the only one installed, else networkx")
+    solver: tuple[str, ...] = setting(("query",), "how the graph gives the answer")
+    strategy: str = setting("kgot", "who runs the whole task")
+    voter: str = setting("majority", "how several samples become one choice")
+    sandbox: str = setting("auto", "where model-written Python runs; auto takes the first that works", trusted=True)
+    format: Literal["plain", "gaia"] = setting("plain", "how the final answer is written")
+    runs_dir: str = setting("runs", "folder that holds a folder for each run", path=True)
+    graph: GraphSettings = field(default_factory=GraphSettings)
+    extract: ExtractSettings = field(default_factory=ExtractSettings)
+    prompts: PromptSettings = field(default_factory=PromptSettings)
+    loop: LoopLimits = field(default_factory=_loop, metadata={"fields": LOOP})
+    voters: VoterSettings = field(default_factory=VoterSettings)
+    votes: VotesSettings = field(default_factory=VotesSettings)
+    tools: ToolsSettings = field(default_factory=ToolsSettings)
+    plugins: PluginSettings = field(default_factory=PluginSettings)

@@ -1,0 +1,19 @@
+"""Keeps a run's records in memory: for a replay, a notebook or a test."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from kgot_core.contracts.sink import Sink
+
+
+class MemorySink(Sink):
+    """Collects records in ``records``, oldest first."""
+
+    def __init__(self) -> None:
+        self.records: list[Mapping[str, Any]] = []
+
+    def emit(self, record: Mapping[str, Any]) -> None:
+        """Keeps one record."""
+        self.records.append(record)

@@ -1,0 +1,108 @@
+"""Progress of a run for a person: plain lines, and a live status line on a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TextIO
+
+from kgot_core.contracts.dialect import Dialect, dialect_from_json
+from kgot_core.contracts.sink import Sink
+from kgot_core.events import PARTS, Event, GraphOpened, GraphWritten, from_record
+from kgot_core.graph.elements import change_from_json
+from kgot_core.graph.fold import TaskGraph
+from kgot_core.sinks.lines import event_lines, one_line
+
+
+class Totals:
+    """What a run has used so far, folded from its records."""
+
+    def __init__(self) -> None:
+        self.graph = TaskGraph()
+        self.tokens = 0
+        self.cost = 0.0
+        self.unpriced = False
+        self.iteration = ""
+        self.running: dict[str, str] = {}
+        self.stage = "starting"
+
+    def take(self, record: Mapping[str, Any]) -> None:
+        """Folds one record in."""
+        kind, step = record["kind"], record["step"]
+        if kind == "graph_written" and not record["error"]:
+            self.graph.apply(change_from_json(record["change"]))
+        elif kind == "model_called":
+            usage = record["usage"]
+            self.tokens += usage.get("input_tokens", 0) + usage.get("output_tokens", 0)
+            self.cost += usage.get("cost", 0.0)
+            self.unpriced = self.unpriced or bool(usage.get("unpriced"))
+            self.stage = record["stage"] if record["stage"] in PARTS else self.stage
+        elif kind == "iteration_started":
+            self.iteration = f"round {record['iteration']} of {record['limit']}"
+            self.stage = "decide"
+        elif kind == "tool_started":
+            self.running[step] = record["tool"]
+        elif kind == "tool_called":
+            self.running.pop(step, None)
+
+    def line(self) -> str:
+        """Gives the state of the run on one line."""
+        tools = ", ".join(self.running.values())
+        parts = [self.iteration or "starting", f"running {tools}" if tools else self.stage.replace("_", " ")]
+        parts.append(f"{len(self.graph.nodes)} nodes, {len(self.graph.edges)} edges")
+        parts.append(f"{self.tokens:,} tokens")
+        parts.append("cost unknown" if self.unpriced else f"${self.cost:.4f}")
+        return " · ".join(parts)
+
+
+class ProgressSink(Sink):
+    """Writes a line for each event that a person wants to see; on a terminal also a live status line.
+
+    Args:
+        stream: Where to write, usually standard error.
+        live: Whether the stream is a terminal that can show a status line.
+        graph: Whether to show what each write brought into the graph.
+    """
+
+    def __init__(self, stream: TextIO, live: bool, graph: bool = False) -> None:
+        self._totals = Totals()
+        self._write: Callable[[str], None] = lambda text: _plain_line(stream, text)
+        self._status: Any = None
+        self._graph = graph
+        self._dialect: Dialect | None = None
+        if live:
+            from rich.console import Console
+
+            console = Console(file=stream, highlight=False)
+            self._status = console.status(self._totals.line())
+            self._status.start()
+            self._write = lambda text: console.print(text, markup=False)
+
+    def emit(self, record: Mapping[str, Any]) -> None:
+        """Shows one record."""
+        self._totals.take(record)
+        event = from_record(record)
+        if event is not None:
+            for line in (*event_lines(event, self._totals.graph), *self._grown(event)):
+                self._write(line)
+        if self._status is not None:
+            self._status.update(one_line(self._totals.line(), 160).replace("[", r"\["))
+
+    def close(self) -> None:
+        """Takes the status line away. Idempotent."""
+        if self._status is not None:
+            self._status.stop()
+            self._status = None
+
+    def _grown(self, event: Event) -> Sequence[str]:
+        if isinstance(event, GraphOpened):
+            self._dialect = dialect_from_json(event.dialect)
+        if not (self._graph and self._dialect and isinstance(event, GraphWritten)) or event.error:
+            return ()
+        change = change_from_json(event.change)
+        lines = self._dialect.lines((*change.added, *change.changed), self._totals.graph)
+        return [f"    + {line}" for line in lines] + [f"    - {len(change.removed)} removed"] * bool(change.removed)
+
+
+def _plain_line(stream: TextIO, text: str) -> None:
+    stream.write(text + "\n")
+    stream.flush()

@@ -1,0 +1,247 @@
+"""The conformance suite of sandboxes. A third party subclasses :class:`SandboxSuite` and gives one fixture.
+
+Example:
+    class TestMySandbox(SandboxSuite):
+        @pytest.fixture
+        def sandbox(self) -> Sandbox:
+            return ready_sandbox(MY_PROVIDER, MySettings())
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kgot_core.contracts.sandbox import CodeJob, CodeResult, Prelude, Sandbox, SandboxLimits, SandboxSession
+from kgot_core.errors import SandboxError
+from kgot_core.providers import SandboxProvider
+
+LIMITS = SandboxLimits(seconds=20.0, memory_mb=256, output_chars=2_000, file_mb=4, processes=16)
+SHORT = SandboxLimits(seconds=0.5, memory_mb=256, output_chars=2_000, file_mb=4, processes=16)
+
+
+def ready_sandbox(provider: SandboxProvider, settings: Any) -> Sandbox:
+    """Opens a sandbox for a test; where it cannot run, the test is skipped, or fails where ``CI`` is set."""
+    problem = provider.check(settings)
+    if problem is not None:
+        text = f"the sandbox {provider.name} cannot run here: {problem.message}"
+        pytest.fail(text) if os.environ.get("CI") else pytest.skip(text)
+    return provider.open(settings)
+
+
+class SandboxSuite:
+    """What every sandbox does. A test that needs full Python passes over a ``subset`` one."""
+
+    @pytest.fixture
+    def sandbox(self) -> Sandbox:
+        """Gives the sandbox under test."""
+        raise NotImplementedError("give a fixture 'sandbox' that returns the sandbox under test")
+
+    @pytest.fixture
+    def session(self, sandbox: Sandbox) -> Iterator[SandboxSession]:
+        """Gives an open session with a small prelude."""
+        session = sandbox.open(Prelude("base = 2\ndef double(x):\n    return base * x\nstate = 'new'"), LIMITS)
+        yield session
+        session.close()
+
+    def test_describes_itself(self, sandbox: Sandbox) -> None:
+        assert sandbox.name and len(sandbox.about) > 20, "name and about must be set; the model is shown about"
+        assert sandbox.python in ("full", "subset"), "python must be 'full' or 'subset'"
+
+    def test_value_of_the_last_expression_is_text(self, session: SandboxSession) -> None:
+        assert session.run(CodeJob("5 * 6")).value == "30", "the last expression's value must be the result, as text"
+        for code in ("x = 5 * 6", "None", "for x in [1]:\n    x", ""):
+            result = session.run(CodeJob(code))
+            assert (result.value, result.error) == (None, ""), f"no value was expected from {code!r}"
+
+    def test_inputs_before_script_and_after_share_one_namespace(self, session: SandboxSession) -> None:
+        result = session.run(
+            CodeJob(
+                "total = double(n) + extra['k'][0]", {"n": 4, "extra": {"k": [1.5, None, True]}}, "n += 1", "[total, n]"
+            )
+        )
+        assert result == CodeResult(value=[11.5, 5], seconds=result.seconds), "order: inputs, before, script, after"
+
+    def test_functions_recurse_and_see_top_level_names(self, session: SandboxSession) -> None:
+        code = (
+            "import re\nbase = 2\ndef f(n): return 1 if n == 0 else base * f(n - 1)\n"
+            'def g(s): return re.split("[,.]", s)\nprint(f(5), g("100,36"), [base * k for k in range(3)])'
+        )
+        output = session.run(CodeJob(code)).output
+        assert output == "32 ['100', '36'] [0, 2, 4]\n", "script and names must live in one namespace, not in two"
+
+    def test_endless_recursion_is_an_error(self, session: SandboxSession) -> None:
+        result = session.run(CodeJob("def h(n): return h(n + 1)\nh(0)"))
+        assert "RecursionError" in result.error, "endless recursion must be told as RecursionError"
+        assert len(result.error) <= 2_000, "an error has at most 2,000 characters: only the last lines of the trace"
+        self.works(session)
+
+    def test_error_tells_kind_text_and_line_but_no_path(self, session: SandboxSession) -> None:
+        result = session.run(CodeJob("x = 1\ny = 2\nraise ValueError('no such city')"))
+        assert "ValueError: no such city" in result.error, "error must hold the kind and the text"
+        assert (result.line, result.limit, result.value) == (3, "", None), "line is the script's line, counted from 1"
+        for code in ("from re import nothing_of_that_name", "x = (1,\n", "open('missing.txt')", "x = )"):
+            error = session.run(CodeJob(code)).error
+            assert error, f"{code!r} must fail"
+            for path in (sys.prefix, str(Path.home()), str(Path.cwd()), tempfile.gettempdir() + "/kgot"):
+                assert path not in error, f"an error must not name a path of the host: {path}"
+
+    def test_names_of_a_job_are_gone_after_it(self, session: SandboxSession) -> None:
+        session.run(CodeJob("import json\nleft_over = 1\nbase = 100"))
+        assert "NameError" in session.run(CodeJob("left_over")).error, "a job must not see names of an earlier one"
+        assert session.run(CodeJob("double(1)")).value == "2", "a job must not change the prelude's names for others"
+
+    def test_exit_is_not_the_host_s(self, session: SandboxSession) -> None:
+        result = session.run(CodeJob("print('partial')\nexit(3)"))
+        assert (result.exit_code, result.output) == (3, "partial\n"), (
+            "exit(3) must give exit_code 3 and keep the output"
+        )
+        assert "no data" in session.run(CodeJob("raise SystemExit('no data')")).error, "its text belongs into error"
+        ended = session.run(CodeJob("x = 7\nexit()\nx = 8", after="x"))
+        assert (ended.value, ended.error) == (7, ""), "exit() without a code ends a script well"
+
+    def test_input_does_not_wait(self, session: SandboxSession) -> None:
+        assert "EOFError" in session.run(CodeJob("n = input('how many? ')")).error, "input() must fail at once"
+
+    def test_endless_loop_ends_at_the_time_limit(self, session: SandboxSession) -> None:
+        result = session.run(CodeJob("while True:\n    pass", limits=SHORT))
+        assert result.limit == "time" and result.error, "an endless loop must end with limit 'time' and an error"
+        self.works(session)
+
+    def test_memory_is_limited_and_output_cut(self, session: SandboxSession) -> None:
+        result = session.run(CodeJob("rows = []\nwhile True:\n    rows.append('x' * 10**6)\n    print(len(rows))"))
+        assert result.limit == "memory" and "memory" in result.error.lower(), "memory must be limited, by its name"
+        printed = session.run(CodeJob("for i in range(5000):\n    print('line', i)"))
+        assert not printed.error, "much output is cut, but no error"
+        assert len(printed.output) <= LIMITS.output_chars + 200, "output must be cut to output_chars"
+        assert printed.output.startswith("line 0\n") and "left out" in printed.output, "a cut needs a note"
+        self.works(session)
+
+    def test_output_flood_ends(self, session: SandboxSession) -> None:
+        result = session.run(CodeJob("while True:\n    print('x' * 10000)"))
+        assert result.limit in ("output", "time"), "an output flood must be ended"
+        assert len(result.output) <= LIMITS.output_chars + 200, "output must be cut to output_chars"
+        self.works(session)
+
+    @pytest.mark.parametrize("code", ["x = {1, 2}", "x = float('nan')", "x = []\nfor i in range(5000):\n    x = [x]"])
+    def test_what_is_not_json_is_refused(self, session: SandboxSession, code: str) -> None:
+        result = session.run(CodeJob(code, after="x"))
+        assert result.error and result.value is None, "a result that is no JSON value, or too deep, must be an error"
+        self.works(session)
+
+    def test_huge_result_is_refused(self, session: SandboxSession) -> None:
+        result = session.run(CodeJob("x = 'a' * (17 * 1024 * 1024)", after="x"))
+        assert "16 MiB" in result.error and result.value is None, "a result is at most 16 MiB, and the error says so"
+        self.works(session)
+
+    def test_cancel_from_another_thread(self, session: SandboxSession) -> None:
+        ended = threading.Event()
+
+        def keep_cancelling() -> None:
+            while not ended.wait(0.02):
+                session.cancel()
+
+        thread = threading.Thread(target=keep_cancelling)
+        thread.start()
+        result = session.run(CodeJob("while True:\n    pass"))
+        ended.set()
+        thread.join()
+        assert result.limit == "time" and result.seconds < LIMITS.seconds / 2, "cancel() must end the job, as 'time'"
+        self.works(session)
+
+    def test_close_twice_then_no_more_jobs(self, sandbox: Sandbox) -> None:
+        session = sandbox.open(Prelude(), LIMITS)
+        session.close()
+        session.close()
+        with pytest.raises(SandboxError):
+            session.run(CodeJob("1"))
+
+    def test_broken_prelude_is_a_sandbox_error(self, sandbox: Sandbox) -> None:
+        for prelude in (Prelude("1 / 0"), Prelude("", ("no_such_module_here",))):
+            with pytest.raises(SandboxError):
+                sandbox.open(prelude, LIMITS)
+
+    def test_commit_keeps_state_or_is_refused(self, sandbox: Sandbox, session: SandboxSession) -> None:
+        job = CodeJob("x = state + '+'", after="x", commit="state = value")
+        if sandbox.python == "subset":
+            with pytest.raises(ValueError):
+                session.run(job)
+            return
+        assert [session.run(job).value, session.run(job).value] == ["new+", "new++"], "commit must change later jobs"
+        session.run(CodeJob("1 / 0", commit="state = 'wrong'"))
+        session.run(CodeJob("x = 1", after="missing", commit="state = 'wrong'"))
+        failed = session.run(CodeJob("1", commit="state = undefined_name"))
+        assert "undefined_name" in failed.error, "a commit that raises must make the job a failure"
+        assert session.run(CodeJob("state")).value == "new++", "only a job that ended well may commit"
+
+    def test_files_go_in_read_only_and_come_back(self, session: SandboxSession, tmp_path: Path) -> None:
+        given = tmp_path / "table-7.csv"
+        given.write_text("city,é\nRome,1\n", encoding="utf-8")
+        code = (
+            "text = open('data.csv', encoding='utf-8').read()\nwith open('out.txt', 'w') as f: f.write(text.upper())\n"
+            "import os\nos.mkdir('plots')\nwith open('plots/a.bin', 'wb') as f: f.write(b'\\x00\\xff')\n"
+            "try:\n    open('data.csv', 'w')\n    print('written')\nexcept PermissionError:\n    print('refused')"
+        )
+        result = session.run(CodeJob(code, files={"data.csv": given}, collect=tmp_path / "new"))
+        assert not result.error and result.output == "refused\n", "given files must be readable by name, not writable"
+        assert result.files == ("out.txt", "plots/a.bin"), "new files, and only those, must come back, sorted"
+        assert (tmp_path / "new/out.txt").read_text(encoding="utf-8") == "CITY,É\nROME,1\n"
+        assert (tmp_path / "new/plots/a.bin").read_bytes() == b"\0\xff"
+        again = session.run(CodeJob("import os\nos.listdir('.')"))
+        assert again.value == "[]", "the working folder must be empty again for the next job"
+        assert session.run(CodeJob("open('x', 'w').close()")).files == (), "without collect, files are dropped"
+
+    def test_written_files_are_limited(self, session: SandboxSession, tmp_path: Path) -> None:
+        code = "f = open('big', 'wb')\nwhile True:\n    f.write(b'x' * 100000)"
+        result = session.run(CodeJob(code, collect=tmp_path))
+        assert result.limit == "files" and not list(tmp_path.iterdir()), "file_mb must hold, named as limit 'files'"
+        self.works(session)
+
+    @pytest.mark.parametrize("name", ["../evil", "/evil", "a/../../evil", "", ".bashrc", "nul", "a\nb"])
+    def test_unsafe_names_are_refused(self, session: SandboxSession, tmp_path: Path, name: str) -> None:
+        (tmp_path / "file").write_text("x")
+        with pytest.raises(ValueError):
+            session.run(CodeJob("1", files={name: tmp_path / "file"}))
+
+    def test_host_is_out_of_reach(
+        self, session: SandboxSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        secret, target = tmp_path / "key.txt", tmp_path / "made-inside"
+        secret.write_text("sk-file-8417")
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-environment-5512")
+        codes = (
+            f"print(open({str(secret)!r}).read())",
+            f"open({str(target)!r}, 'w').write('x')",
+            "import os\nprint(os.environ.get('OPENAI_API_KEY'))",
+            f"import os\nos.system('touch {target}')",
+            f"[c for c in ().__class__.__base__.__subclasses__() if c.__name__ == 'Popen'][0](['touch', '{target}'])",
+        )
+        for code in codes:
+            result = session.run(CodeJob(code))
+            for key in ("sk-file-8417", "sk-environment-5512"):
+                assert key not in f"{result.output}{result.value}", f"the script read what is the host's: {code}"
+        assert not target.exists(), "a script wrote outside of its working folder"
+
+    def test_network_is_out_of_reach(self, session: SandboxSession) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            server.setblocking(False)
+            port = server.getsockname()[1]
+            code = f"import socket\nsocket.create_connection(('127.0.0.1', {port}), 2)"
+            assert session.run(CodeJob(code)).error, "a script must not reach a server of the host"
+            with pytest.raises(BlockingIOError):
+                server.accept()
+
+    def works(self, session: SandboxSession) -> None:
+        """Checks that the next job is not affected by the last."""
+        result = session.run(CodeJob("print(double(21))"))
+        assert (result.output, result.error) == ("42\n", ""), (
+            "the job after a failed one must run as if nothing happened"
+        )

@@ -1,0 +1,90 @@
+"""The backend: a graph that scripts read and write in the sandbox, and the host's record of it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+
+from kgot_core.contracts.backend import Call, GraphBackend, OpenContext, Row
+from kgot_core.errors import QueryError, Refused
+from kgot_core.graph.elements import GraphChange, GraphSnapshot
+
+from kgot_networkx.dialect import dialect
+from kgot_networkx.engine import open_engine
+from kgot_networkx.reading import read_report
+from kgot_networkx.record import GraphRecord
+from kgot_networkx.rows import read_rows
+from kgot_networkx.script import Script, prepare
+from kgot_networkx.settings import NetworkxSettings
+from kgot_networkx.taking import take
+
+
+class NetworkxBackend(GraphBackend):
+    """An open graph. The record on the host decides; the sandbox is filled from it again whenever it was lost.
+
+    Args:
+        settings: Limits of scripts.
+        context: The sandbox and the scope. The graph lives in memory, so every scope starts empty.
+    """
+
+    def __init__(self, settings: NetworkxSettings, context: OpenContext) -> None:
+        self._settings = settings
+        self._read_only = context.scope.mode == "read_only"
+        self._subset = context.sandbox.python == "subset"
+        self.dialect = dialect(context.sandbox.python)
+        self._record = GraphRecord()
+        self._applied: dict[str, GraphChange] = {}
+        self._jobs = threading.Lock()
+        self._records = threading.Lock()
+        self._engine = open_engine(context.sandbox, settings, self._record.whole_state)
+
+    def write(self, chain: str, call: Call) -> GraphChange:
+        """Runs a script that changes ``G``; see :class:`~kgot_core.contracts.backend.GraphBackend`."""
+        if self._read_only:
+            raise Refused("the graph was opened for reading only")
+        with self._jobs:
+            if call.id in self._applied:
+                return self._applied[call.id]
+            report = self._engine.write(self._script(chain, query=False), call)
+            try:
+                step = read_report(self._record, report.change)
+            except ValueError as error:
+                # Not accepted: the worker's state is replaced before the next script.
+                raise QueryError(f"the script damaged the graph's own bookkeeping: {error}") from None
+            with self._records:
+                self._record.fold(step)
+            self._engine.accept(report.version)
+            self._applied[call.id] = step.change
+            return step.change
+
+    def query(self, statement: str, call: Call) -> Sequence[Row]:
+        """Runs a script on a copy of the graph; what it changes there is dropped."""
+        with self._jobs:
+            result = self._engine.query(self._script(statement, query=True), call)
+        return read_rows(result, call.rows)
+
+    def apply(self, change: GraphChange, call: Call) -> None:
+        """Takes neutral elements in; the sandbox gets them with the next script."""
+        with self._jobs:
+            if call.id in self._applied:
+                return
+            with self._records:
+                taken, state = take(self._record, change)
+            self._engine.changed(state)
+            self._applied[call.id] = taken
+
+    def snapshot(self) -> GraphSnapshot:
+        """Gives the graph from the record, also while a script runs."""
+        with self._records:
+            return self._record.snapshot()
+
+    def cancel(self) -> None:
+        """Ends the running script; the call raises QueryError."""
+        self._engine.cancel()
+
+    def close(self) -> None:
+        """Ends the sandbox session."""
+        self._engine.close()
+
+    def _script(self, text: str, *, query: bool) -> Script:
+        return prepare(text, limit=self._settings.script_chars, query=query, subset=self._subset)

@@ -1,0 +1,275 @@
+"""Samples, usage, empty and truncated replies, through real HTTP to a scripted server."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from kgot_core.contracts.model import Message, Request, ToolCallRequest, ToolSpec, system, user
+from kgot_core.contracts.task import Usage
+from kgot_core.errors import ModelError
+from kgot_core.models.client import ModelClient
+from kgot_core.models.faults import NothingSaid
+from kgot_core.models.providers import MODEL_PROVIDERS
+from kgot_core.models.retry import RetryPolicy
+from kgot_core.testing.openai_server import NoChoices, OpenAIServer, Say
+
+ASK = Request((system("Be short."), user("What is the capital of France?")))
+CALC = ToolSpec("calc", "Adds one.", {"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]})
+OPENAI = next(provider for provider in MODEL_PROVIDERS if provider.name == "openai")
+
+
+async def no_sleep(seconds: float) -> None:
+    """Waits not at all."""
+
+
+def client_for(server: OpenAIServer, attempts: int = 6, **settings: Any) -> ModelClient:
+    spec = server.spec(**settings)
+    return ModelClient(OPENAI.open(None, spec), spec, attempts=attempts, policy=RetryPolicy(sleep=no_sleep), owned=True)
+
+
+async def test_one_sample() -> None:
+    with OpenAIServer(lambda payload, index: Say("Paris", prompt_tokens=20, completion_tokens=2)) as server:
+        client = client_for(server)
+        reply = await client.ask(ASK)
+        await client.aclose()
+    assert [completion.text for completion in reply.completions] == ["Paris"]
+    assert reply.usage == Usage(requests=1, input_tokens=20, output_tokens=2, unpriced=1)
+    assert (reply.model, reply.notices) == ("scripted", ())
+    assert server.payloads[0]["messages"] == [
+        {"role": "system", "content": "Be short."},
+        {"role": "user", "content": "What is the capital of France?"},
+    ]
+    assert "n" not in server.payloads[0] and "temperature" not in server.payloads[0]
+
+
+async def test_several_samples_are_one_request_counted_once() -> None:
+    answers = [Say(word, completion_tokens=3, prompt_tokens=100, cached_tokens=64) for word in "abcde"]
+    with OpenAIServer(lambda payload, index: answers) as server:
+        client = client_for(server)
+        assert client.samples_at_once
+        reply = await client.ask(ASK, n=5)
+    assert [completion.text for completion in reply.completions] == list("abcde")
+    assert reply.usage == Usage(requests=1, input_tokens=100, output_tokens=15, cached_tokens=64, unpriced=1)
+    assert [payload["n"] for payload in server.payloads] == [5]
+
+
+@pytest.mark.parametrize(("options", "requests"), [({"ignore_n": True}, 4), ({"refuse": ("n",)}, 5)])
+async def test_samples_not_offered_are_asked_one_by_one_for_good(options: Any, requests: int) -> None:
+    with OpenAIServer(lambda payload, index: Say("r", completion_tokens=1, prompt_tokens=10), **options) as server:
+        client = client_for(server)
+        first = await client.ask(ASK, n=4)
+        assert len(server.payloads) == requests
+        second = await client.ask(ASK, n=3)
+    assert len(first.completions) == 4 and len(second.completions) == 3
+    assert not client.samples_at_once
+    assert len(first.notices) == 1 and "one by one" in first.notices[0] and second.notices == ()
+    assert [payload.get("n", 1) for payload in server.payloads[requests:]] == [1, 1, 1]
+    assert first.usage == Usage(requests=4, input_tokens=40, output_tokens=4, unpriced=4)
+    assert second.usage == Usage(requests=3, input_tokens=30, output_tokens=3, unpriced=3)
+
+
+async def test_samples_asked_one_by_one_are_in_flight_together() -> None:
+    meeting = threading.Barrier(3)
+
+    def script(payload: dict[str, Any], index: int) -> str:
+        if index >= 2:
+            meeting.wait(timeout=10)  # ends only when three requests have arrived
+        return f"sample {index}"
+
+    with OpenAIServer(script, ignore_n=True) as server:
+        client = client_for(server)
+        await client.ask(ASK, n=2)
+        reply = await client.ask(ASK, n=3)
+    assert {completion.text for completion in reply.completions} == {"sample 2", "sample 3", "sample 4"}
+
+
+async def test_fewer_choices_than_asked_are_filled_up() -> None:
+    class Stingy(OpenAIServer):
+        """Gives at most three choices."""
+
+        def body(self, payload: Any, result: Any) -> dict[str, Any]:
+            return super().body({**payload, "n": min(3, payload.get("n", 1))}, result)
+
+    with Stingy("yes") as server:
+        client = client_for(server)
+        reply = await client.ask(ASK, n=5)
+    assert len(reply.completions) == 5
+    assert [payload.get("n", 1) for payload in server.payloads] == [5, 1, 1]
+    assert client.samples_at_once, "three choices are several"
+
+
+@pytest.mark.parametrize("content", [None, ""])
+async def test_d06_tool_call_without_content(content: str | None) -> None:
+    with OpenAIServer(lambda payload, index: Say(content, [("calc", {"x": 2})])) as server:
+        client = client_for(server)
+        first = await client.ask(Request(ASK.messages, tools=(CALC,)))
+        (completion,) = first.completions
+        assert completion.tool_calls == (ToolCallRequest("calc", {"x": 2}, "c1"),)
+        assert completion.text == ""
+        answered = (Message("assistant", "", completion.tool_calls), Message("tool", "3", tool_call_id="c1"))
+        await client.ask(Request((*ASK.messages, *answered), tools=(CALC,)))
+    sent = server.payloads[1]["messages"][-2:]
+    assert sent[0]["tool_calls"][0]["id"] == sent[1]["tool_call_id"] == "c1"
+    assert sent[0]["content"] is None and sent[1]["content"] == "3"
+    assert [tool["function"]["name"] for tool in server.payloads[1]["tools"]] == ["calc"]
+
+
+@pytest.mark.parametrize("empty", ["", None, "  \n", NoChoices()])
+async def test_d06_empty_reply_is_asked_again(empty: Any) -> None:
+    causes: list[str] = []
+    with OpenAIServer(lambda payload, index: "Paris" if index else _say(empty)) as server:
+        client = client_for(server)
+        reply = await client.ask(ASK, on_retry=lambda attempt, seconds, cause: causes.append(cause))
+    assert [completion.text for completion in reply.completions] == ["Paris"]
+    assert reply.usage.requests == 2, "the empty reply was paid too"
+    assert len(causes) == 1 and ("nothing" in causes[0] or "choices" in causes[0])
+
+
+def _say(content: Any) -> Any:
+    return content if isinstance(content, NoChoices) else Say(content)
+
+
+async def test_d06_only_empty_replies_end_in_a_clear_error() -> None:
+    with OpenAIServer(lambda payload, index: Say("", prompt_tokens=7, completion_tokens=0)) as server:
+        client = client_for(server)
+        with pytest.raises(ModelError, match=r"kept replying with nothing \(in 6 attempts\)") as caught:
+            await client.ask(ASK)
+    assert len(server.payloads) == 6
+    assert isinstance(caught.value, NothingSaid) and caught.value.usage.input_tokens == 42
+
+
+async def test_only_the_empty_samples_are_asked_again() -> None:
+    def script(payload: dict[str, Any], index: int) -> list[str]:
+        return ["a", "", "b", "", "c"] if index == 0 else ["d", "e"]
+
+    with OpenAIServer(script) as server:
+        reply = await client_for(server).ask(ASK, n=5)
+    assert [completion.text for completion in reply.completions] == ["a", "b", "c", "d", "e"]
+    assert [payload["n"] for payload in server.payloads] == [5, 2]
+
+
+async def test_samples_that_stay_empty_are_left_out_with_a_notice() -> None:
+    with OpenAIServer(lambda payload, index: ["a", ""] if index == 0 else Say("")) as server:
+        reply = await client_for(server, attempts=3).ask(ASK, n=2)
+    assert [completion.text for completion in reply.completions] == ["a"]
+    assert reply.notices == ("openai:scripted left 1 of 2 samples empty",)
+    assert len(server.payloads) == 3
+
+
+async def test_one_silent_sample_does_not_end_the_others() -> None:
+    with OpenAIServer(lambda payload, index: Say("" if index % 2 else "yes"), refuse=("n",)) as server:
+        client = client_for(server, attempts=1)
+        reply = await client.ask(ASK, n=4)
+    assert [completion.text for completion in reply.completions] == ["yes", "yes"]
+    assert any("left 2 of 4 samples empty" in notice for notice in reply.notices)
+
+
+async def test_d07_truncation_is_told_and_kept_apart_for_each_sample() -> None:
+    samples = [Say('{"queries": ["MERGE (b:City {name: \'Par', finish_reason="length"), Say("whole")]
+    with OpenAIServer(lambda payload, index: samples) as server:
+        reply = await client_for(server).ask(ASK, n=2)
+    assert [completion.truncated for completion in reply.completions] == [True, False]
+
+
+async def test_a_reply_truncated_before_it_says_anything_is_not_paid_six_times() -> None:
+    with (
+        OpenAIServer(lambda payload, index: Say("", finish_reason="length")) as server,
+        pytest.raises(ModelError, match="truncated by the token limit") as caught,
+    ):
+        await client_for(server).ask(ASK)
+    assert len(server.payloads) == 2
+    assert "max_tokens" in caught.value.hint
+
+
+async def test_truncation_under_a_schema() -> None:
+    with OpenAIServer(lambda payload, index: Say('{"a": ', finish_reason="length")) as server:
+        reply = await client_for(server).ask(Request(ASK.messages, schema={"type": "object"}))
+    assert reply.completions[0].truncated and reply.completions[0].text == '{"a": '
+
+
+BROKEN = ['{"x": 2', "[1]", "7", '"words"', "{'x': 2}", [1]]
+
+
+@pytest.mark.parametrize("arguments", BROKEN)
+async def test_malformed_arguments_come_as_text(arguments: Any) -> None:
+    with OpenAIServer(lambda payload, index: Say(None, [("calc", arguments)])) as server:
+        reply = await client_for(server).ask(Request(ASK.messages, tools=(CALC,)))
+    (completion,) = reply.completions
+    assert completion.tool_calls == ()
+    assert '"name": "calc"' in completion.text
+    assert (arguments if isinstance(arguments, str) else "[1]") in completion.text
+    assert len(server.payloads) == 1
+
+
+@pytest.mark.parametrize("arguments", ["", None, "{}", "null", '"{}"', {}])
+async def test_missing_arguments_are_none(arguments: Any) -> None:
+    with OpenAIServer(lambda payload, index: Say(None, [("calc", arguments)])) as server:
+        reply = await client_for(server).ask(Request(ASK.messages, tools=(CALC,)))
+    assert [dict(call.arguments) for call in reply.completions[0].tool_calls] == [{}]
+
+
+@pytest.mark.parametrize("arguments", ['{"x": 2}', '"{\\"x\\": 2}"', '{"x": 2}\n'])
+async def test_arguments_encoded_twice_are_decoded(arguments: str) -> None:
+    with OpenAIServer(lambda payload, index: Say(None, [("calc", arguments)])) as server:
+        reply = await client_for(server).ask(Request(ASK.messages, tools=(CALC,)))
+    assert [dict(call.arguments) for call in reply.completions[0].tool_calls] == [{"x": 2}]
+
+
+async def test_one_broken_call_beside_a_good_one() -> None:
+    calls = [("calc", {"x": 1}), ("calc", '{"x": ')]
+    with OpenAIServer(lambda payload, index: Say("Both:", calls)) as server:
+        reply = await client_for(server).ask(Request(ASK.messages, tools=(CALC,)))
+    (completion,) = reply.completions
+    assert [dict(call.arguments) for call in completion.tool_calls] == [{"x": 1}]
+    assert completion.text.startswith("Both:") and '{"x": ' in completion.text
+
+
+async def test_d52_call_written_as_text_is_delivered_as_it_is() -> None:
+    text = '```json\n{"name": "search_web", "arguments": {"query": "x"}}\n```'
+    with OpenAIServer(text) as server:
+        reply = await client_for(server).ask(Request(ASK.messages, tools=(CALC,)))
+    assert reply.completions[0].text == text and reply.completions[0].tool_calls == ()
+
+
+async def test_images_and_reply_limit() -> None:
+    picture = "data:image/png;base64,AAAA"
+    with OpenAIServer("a cat") as server:
+        request = Request((Message("user", "What is it?", images=(picture,)),), temperature=0.5, max_tokens=9)
+        await client_for(server, temperature=0.1, max_tokens=50).ask(request)
+        await client_for(server, temperature=0.1, max_tokens=50).ask(ASK)
+    first, second = server.payloads
+    assert first["messages"][0]["content"][1] == {"type": "image_url", "image_url": {"url": picture}}
+    assert (first["temperature"], first["max_tokens"]) == (0.5, 9)
+    assert (second["temperature"], second["max_tokens"]) == (0.1, 50)
+    assert "max_completion_tokens" not in first, "most servers but OpenAI's know only max_tokens"
+
+
+async def test_usage_that_is_not_reported_is_estimated() -> None:
+    with OpenAIServer("Paris is the capital.", report_usage=False) as server:
+        client = client_for(server)
+        first, second = await client.ask(ASK), await client.ask(ASK)
+    assert first.usage.input_tokens > 5 and first.usage.output_tokens > 3
+    assert any("estimated" in notice for notice in first.notices) and second.notices == ()
+
+
+async def test_no_empty_assistant_message_is_sent_back() -> None:
+    with OpenAIServer("ok") as server:
+        await client_for(server).ask(Request((user("a"), Message("assistant", " "), user("b"))))
+    assert [message["role"] for message in server.payloads[0]["messages"]] == ["user", "user"]
+
+
+async def test_two_clients_do_not_see_each_other() -> None:
+    with OpenAIServer("a", refuse=("n",)) as plain, OpenAIServer("b") as rich:
+        first, second = client_for(plain), client_for(rich)
+        await first.ask(ASK, n=2)
+        assert not first.samples_at_once and second.samples_at_once
+
+
+@pytest.mark.parametrize("make", [lambda client: client.ask(ASK, n=0)])
+async def test_no_sample_is_no_question(make: Callable[[ModelClient], Any]) -> None:
+    with OpenAIServer("a") as server, pytest.raises(ValueError, match="at least one"):
+        await make(client_for(server))
