@@ -16,7 +16,8 @@ check: .venv/.developed  ## Formatter, linter, types, import layers, dependencie
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m deptry_all
+	$(BIN)/deptry .
+	cd plugins/kgot-networkx && ../../$(BIN)/deptry .
 
 smoke: .venv/.developed  ## Run against a real small model over HTTP, 20 times (slow, opt-in).
 	$(BIN)/python -m pip install -q --group smoke

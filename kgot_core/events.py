@@ -43,11 +43,19 @@ class CallEvent(Event):
     """An outside call that has ended.
 
     Attributes:
+        part: Part of the system (see ``PARTS``), for the figures of time and cost.
+        stage: Stage that made the call.
+        role: Model role; empty where no model was asked.
+        parent: Tool within which the call was made; empty for the loop's own.
         request: Hash of what was asked, 16 hexadecimal digits.
         started: Seconds since the start of the run.
         seconds: Duration.
     """
 
+    part: str = ""
+    stage: str = ""
+    role: str = ""
+    parent: str = ""
     request: str = ""
     started: float = 0.0
     seconds: float = 0.0
@@ -71,6 +79,8 @@ class GraphOpened(CallEvent):
     """A store was opened: its name and its dialect, so that a replay needs no store."""
 
     kind: ClassVar[str] = "graph_opened"
+    part: str = PARTS["extract"]
+    stage: str = "open"
     backend: str = ""
     dialect: Mapping[str, JsonValue] = field(default_factory=dict)
     snapshot: Mapping[str, JsonValue] = field(default_factory=dict)
@@ -81,6 +91,8 @@ class ToolsOpened(CallEvent):
     """The tools on offer, and those left out with the cause."""
 
     kind: ClassVar[str] = "tools_opened"
+    part: str = PARTS["tool"]
+    stage: str = "open"
     specs: tuple[Mapping[str, JsonValue], ...] = ()
     left_out: Mapping[str, str] = field(default_factory=dict)
 
@@ -99,10 +111,6 @@ class ModelCalled(CallEvent):
     """A request to a model was answered.
 
     Attributes:
-        stage: Stage that asked.
-        role: Model role.
-        part: Part of the system, for the figures.
-        tool: Tool that asked, empty for the loop itself.
         model: Model as the provider names it.
         messages: The messages sent.
         tools: Names of the tools on offer.
@@ -113,10 +121,6 @@ class ModelCalled(CallEvent):
     """
 
     kind: ClassVar[str] = "model_called"
-    stage: str = ""
-    role: str = ""
-    part: str = ""
-    tool: str = ""
     model: str = ""
     messages: tuple[Mapping[str, JsonValue], ...] = ()
     tools: tuple[str, ...] = ()
@@ -173,7 +177,8 @@ class ToolCalled(CallEvent):
     """A tool call ended, well or not."""
 
     kind: ClassVar[str] = "tool_called"
-    part: str = "tool invocation"
+    part: str = PARTS["tool"]
+    stage: str = "tool"
     tool: str = ""
     arguments: Mapping[str, JsonValue] = field(default_factory=dict)
     text: str = ""
@@ -198,7 +203,8 @@ class GraphWritten(CallEvent):
     """
 
     kind: ClassVar[str] = "graph_written"
-    part: str = "graph executor"
+    part: str = PARTS["extract"]
+    stage: str = "extract"
     form: str = "statements"
     statement: str = ""
     sources: tuple[str, ...] = ()
@@ -214,7 +220,8 @@ class GraphQueried(CallEvent):
     """A reading statement was run, or refused."""
 
     kind: ClassVar[str] = "graph_queried"
-    part: str = "graph executor"
+    part: str = PARTS["retrieve"]
+    stage: str = "retrieve"
     statement: str = ""
     rows: tuple[Mapping[str, JsonValue], ...] = ()
     error: str = ""
@@ -235,7 +242,7 @@ class CodeRan(CallEvent):
     """Model-written Python ran in the sandbox, apart from the graph."""
 
     kind: ClassVar[str] = "code_ran"
-    part: str = "tool invocation"
+    part: str = PARTS["tool"]
     code: str = ""
     output: str = ""
     value: JsonValue = None
@@ -251,8 +258,7 @@ class OutsideCalled(CallEvent):
     """A tool's own outside call, recorded so that a resumed run need not make it again."""
 
     kind: ClassVar[str] = "outside_called"
-    part: str = "tool invocation"
-    tool: str = ""
+    part: str = PARTS["tool"]
     value: JsonValue = None
 
 

@@ -45,6 +45,7 @@ def trust_config(path: Path | None) -> None:
     from kgot_core.settings.keys import Catalogue
     from kgot_core.settings.layers import file_layer
     from kgot_core.settings.names import key_text
+    from kgot_core.settings.start import config_folder
     from kgot_core.settings.trust import TrustStore
 
     here = Path.cwd() if path is None else path

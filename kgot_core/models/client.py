@@ -70,6 +70,7 @@ class ModelClient:
         place = Place(self._name, spec.provider if spec else "", address, settings.timeout)
         caller = Caller(dials, self._findings, place, policy.now, num_ctx)
         pricer = Pricer(settings, provider_of(model), address if family == "openai" else "")
+        self._notices: list[str] = []
         self._sampler = Sampler(caller, policy, pricer, self._redactor)
 
     def __repr__(self) -> str:
@@ -89,6 +90,11 @@ class ModelClient:
     def context_tokens(self) -> int | None:
         """Size of the model's context in tokens, where settings tell it."""
         return self._context_tokens
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """All that had to be done another way so far; a reply tells each only at its first time."""
+        return tuple(self._notices)
 
     async def ask(self, request: Request, n: int = 1, on_retry: OnRetry | None = None) -> Reply:
         """Asks for ``n`` samples.
@@ -116,10 +122,11 @@ class ModelClient:
             if len(completions) == 1:  # the number was passed over without a word
                 self._note_samples(tally)
             completions += await self._sampler.one_by_one(request, missing, tally, on_retry)
+        notices = [self._redactor.line(notice) for notice in tally.notices]
+        self._notices += notices
         if len(completions) < n:
-            tally.notices.append(f"{self._name} left {n - len(completions)} of {n} samples empty")
-        notices = tuple(self._redactor.line(notice) for notice in tally.notices)
-        return Reply(tuple(completions), tally.usage, tally.model or name_of(self._model), notices)
+            notices.append(f"{self._name} left {n - len(completions)} of {n} samples empty")
+        return Reply(tuple(completions), tally.usage, tally.model or name_of(self._model), tuple(notices))
 
     async def aclose(self) -> None:
         """Closes what was opened for this client. Idempotent."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from kgot_core.contracts.model import Message, Request
@@ -41,6 +41,23 @@ class Bound:
     limit_name: str
 
 
+@dataclass
+class _Draft:
+    """A request that is being put together.
+
+    Attributes:
+        arguments: Arguments of the call.
+        fields: Parameters that a copy of the model carries.
+        body: Parameters that langchain-openai would rename or refuse on their way.
+        sent: Features that are used.
+    """
+
+    arguments: dict[str, Any] = field(default_factory=dict)
+    fields: dict[str, Any] = field(default_factory=dict)
+    body: dict[str, Any] = field(default_factory=dict)
+    sent: set[Feature] = field(default_factory=set)
+
+
 def family_of(model: BaseChatModel) -> Family:
     """Tells how a model takes its parameters, by the names of its classes."""
     names = {base.__name__ for base in type(model).__mro__}
@@ -60,8 +77,11 @@ def first_findings(model: BaseChatModel, address: str) -> Findings:
         names = ["max_tokens", "max_completion_tokens"]  # most other servers know only the older name
         if any(host in address for host in _OPENAI_HOSTS):
             names.reverse()
-        lacks = {Feature.SAMPLES} if getattr(model, "use_responses_api", None) else set()
-        return Findings(lacks, names)
+        if getattr(
+            model, "use_responses_api", None
+        ):  # that API knows no number of samples and renames the limit itself
+            return Findings({Feature.SAMPLES}, ["max_tokens"])
+        return Findings(set(), names)
     if family == "ollama":
         return Findings({Feature.SAMPLES}, ["num_predict"])
     lacks = set()
@@ -91,50 +111,40 @@ class Dials:
     ) -> None:
         self._model = model
         self._family = family_of(model)
+        self._responses = bool(getattr(model, "use_responses_api", None))
         self._findings = findings
         self._temperature = temperature
         self._max_tokens = max_tokens
         self._tools_prompt = tools_prompt
 
     def bind(self, request: Request, n: int) -> Bound:
-        """Makes one request ready to be sent."""
-        lacks, declared = self._findings.lacks, type(self._model).model_fields
-        model, arguments, sent = self._model, dict[str, Any](), set[Feature]()
-        fields: dict[str, Any] = {}  # parameters that a copy of the model carries
-        body: dict[str, Any] = {}  # parameters that langchain-openai would change or refuse on their way
+        """Makes one request ready to be sent.
 
+        Raises:
+            NotImplementedError: The model has no tool calling.
+        """
+        draft = _Draft()
         if n > 1:
-            arguments["n"] = n
-            sent.add(Feature.SAMPLES)
-        temperature = self._temperature if request.temperature is None else request.temperature
-        if temperature is not None and Feature.TEMPERATURE not in lacks and "temperature" in declared:
-            (fields if self._family == "ollama" else arguments)["temperature"] = temperature
-            sent.add(Feature.TEMPERATURE)
-        elif Feature.TEMPERATURE in lacks and getattr(model, "temperature", None) is not None:
-            fields["temperature"] = None
-        limit = self._max_tokens if request.max_tokens is None else request.max_tokens
-        name = self._findings.limit_names[0] if limit is not None and self._findings.limit_names else ""
-        if name:
-            target = {"openai": body, "ollama": fields, "other": arguments}[self._family]
-            if getattr(model, "use_responses_api", None):
-                target, name = arguments, "max_tokens"
-            target[name] = limit
-            sent.add(Feature.LIMIT)
-        if request.tools and Feature.TOOLS not in lacks:
-            model, bound = self._with_tools(request)
-            arguments.update(bound)
-            sent.add(Feature.TOOLS)
+            draft.arguments["n"] = n
+            draft.sent.add(Feature.SAMPLES)
+        self._add_temperature(request, draft)
+        limit_name = self._add_limit(request, draft)
+        model = self._model
+        if request.tools and Feature.TOOLS not in self._findings.lacks:
+            model, arguments = self._with_tools(request)
+            draft.arguments.update(arguments)
+            draft.sent.add(Feature.TOOLS)
         if request.schema is not None and self._takes_schema():
-            self._add_schema(request.schema, arguments, body)
-            sent.add(Feature.SCHEMA)
-        if Feature.ROLES not in lacks:
-            sent.add(Feature.ROLES)
-        if body:
-            arguments["extra_body"] = {**(getattr(model, "extra_body", None) or {}), **body}
-        if fields:
-            model = model.model_copy(update=fields)
-        messages = to_langchain(self._worded(request, Feature.SCHEMA in sent))
-        return Bound(model, messages, arguments, frozenset(sent), name)
+            self._add_schema(request.schema, draft)
+            draft.sent.add(Feature.SCHEMA)
+        if Feature.ROLES not in self._findings.lacks:
+            draft.sent.add(Feature.ROLES)
+        if draft.body:
+            draft.arguments["extra_body"] = {**(getattr(model, "extra_body", None) or {}), **draft.body}
+        if draft.fields:
+            model = model.model_copy(update=draft.fields)
+        messages = to_langchain(self._worded(request, Feature.SCHEMA in draft.sent))
+        return Bound(model, messages, draft.arguments, frozenset(draft.sent), limit_name)
 
     def foreseen(self, request: Request) -> list[Feature]:
         """Lists what a request asks for and the model is known not to take before it was ever asked."""
@@ -144,6 +154,29 @@ class Dials:
         if request.schema is not None and self._family == "other" and "response_format" not in declared:
             missing.append(Feature.SCHEMA)
         return missing
+
+    def _add_temperature(self, request: Request, draft: _Draft) -> None:
+        temperature = self._temperature if request.temperature is None else request.temperature
+        if Feature.TEMPERATURE in self._findings.lacks:
+            if getattr(self._model, "temperature", None) is not None:
+                draft.fields["temperature"] = None
+        elif temperature is not None and "temperature" in type(self._model).model_fields:
+            (draft.fields if self._family == "ollama" else draft.arguments)["temperature"] = temperature
+            draft.sent.add(Feature.TEMPERATURE)
+
+    def _add_limit(self, request: Request, draft: _Draft) -> str:
+        limit = self._max_tokens if request.max_tokens is None else request.max_tokens
+        if limit is None or not self._findings.limit_names:
+            return ""
+        name = self._findings.limit_names[0]
+        draft.sent.add(Feature.LIMIT)
+        if self._family == "openai" and not self._responses:
+            draft.body[name] = limit
+            if getattr(self._model, "max_tokens", None) is not None:
+                draft.fields["max_tokens"] = None  # it would be sent under another name beside this one
+        else:
+            (draft.fields if self._family == "ollama" else draft.arguments)[name] = limit
+        return name
 
     def _takes_schema(self) -> bool:
         if Feature.SCHEMA in self._findings.lacks:
@@ -163,15 +196,15 @@ class Dials:
             raise NotImplementedError("bind_tools gives no chat model")
         return bound, arguments
 
-    def _add_schema(self, schema: JsonSchema, arguments: dict[str, Any], body: dict[str, Any]) -> None:
+    def _add_schema(self, schema: JsonSchema, draft: _Draft) -> None:
         if self._family == "ollama":
-            arguments["format"] = dict(schema)
+            draft.arguments["format"] = dict(schema)
             return
         shape = {"name": "reply", "schema": dict(schema), "strict": _is_strict(schema)}
         wanted = {"type": "json_schema", "json_schema": shape}
         # As an argument it would be validated by the openai package, which raises on a reply that was cut off.
-        in_body = self._family == "openai" and not getattr(self._model, "use_responses_api", None)
-        (body if in_body else arguments)["response_format"] = wanted
+        in_body = self._family == "openai" and not self._responses
+        (draft.body if in_body else draft.arguments)["response_format"] = wanted
 
     def _worded(self, request: Request, schema_sent: bool) -> Sequence[Message]:
         messages: Sequence[Message] = request.messages

@@ -20,14 +20,20 @@ _CONNECT_SECONDS = 10.0
 
 
 class KgotChatOpenAI(ChatOpenAI):
-    """ChatOpenAI that keeps a reply whose tool calls are malformed, and hands such a call over as text."""
+    """ChatOpenAI that keeps a reply whose tool calls are malformed, and hands such a call over as text.
+
+    It also tells with each sample which model answered.
+    """
 
     def _create_chat_result(self, response: Any, *args: Any, **kwargs: Any) -> ChatResult:
         for choice in getattr(response, "choices", None) or ():
             message = getattr(choice, "message", None)
             if message is not None and getattr(message, "tool_calls", None):
                 _mend(message)
-        return super()._create_chat_result(response, *args, **kwargs)
+        result = super()._create_chat_result(response, *args, **kwargs)
+        for generation in result.generations:
+            generation.message.response_metadata.setdefault("model_name", (result.llm_output or {}).get("model_name"))
+        return result
 
 
 def open_openai(name: str, settings: ModelSettings) -> ChatOpenAI:

@@ -59,6 +59,8 @@ def in_turns(messages: Sequence[Message]) -> list[Message]:
             turns[-1] = replace(last, text=f"{last.text}\n\n{message.text}", images=last.images + message.images)
         else:
             turns.append(replace(message, author=author, tool_call_id=""))
+    if turns and turns[0].author == "assistant":
+        turns.insert(0, Message("user", "Begin."))
     return turns
 
 

@@ -14,12 +14,14 @@ from kgot_core.reading.scanner import Scanner
 from kgot_core.reading.strings import ScanError, unescape_once
 
 _START = re.compile(r"[{\[<]")
+_FENCE = re.compile(r"`{3}|~{3}")
 _ASSIGNED = re.compile(r"\s*(?:(?://|#)[^\n]*\n\s*)*(?:[A-Za-z_]\w{0,40}\s{0,4}=\s{0,4})?[{\[]")
 _PLACEHOLDER = re.compile(r"<[^<>:/]{1,80}>|\.{3}|…")
 _PAIRS = {"{": "}", "[": "]", "(": ")", '"': '"', "'": "'", "`": "`", "<": ">"}
 # Brackets in prose that begin no value: so many are looked at; one that is followed to the end counts for many.
 _MOST_FAILURES = 10_000
 _COST_OF_END = 200
+_LONGEST_REST = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,12 +103,9 @@ class _Search:
         starts.append(len(self.text))
         for block in blocks:
             data = _ASSIGNED.match(block.text) is not None
-            place = _Fence(
-                starts[min(block.line - 1, len(starts) - 1)],
-                starts[min(block.end, len(starts) - 1)],
-                block.closed,
-                data,
-            )
+            line, end = (starts[min(number, len(starts) - 1)] for number in (block.line - 1, block.end))
+            run = _FENCE.search(self.text, line, end)
+            place = _Fence(run.start() if run else line, end, block.closed, data)
             if not data and (value := _plain_value(block)) is not _NOTHING:
                 self.found.candidates.append(Candidate(value, True))  # type: ignore[arg-type]
             yield place
@@ -169,15 +168,19 @@ class _Search:
         before, after = _last(source, start), _first(source, end)
         opener = source[before : before + 1] if before >= 0 else ""
         mark = source[after : after + 1]
-        if opener == ":" and source[_last(source, before) : before].strip()[:1] in {'"', "'"}:
-            raise ScanError("the braces around the value are missing", end)
-        if scanner.bare_names and (mark == ")" or not _starts_line(source, start)):
+        member = opener == ":" and source[_last(source, before) : before].strip()[:1] in {'"', "'"}
+        if scanner.bare_names and not member and (mark == ")" or not _starts_line(source, start)):
             scanner.committed = False
             raise ScanError("expected names in quotes", end)
         follows = source[_first(source, after + 1) :][:1] if mark == "," else ""
-        closes = _PAIRS.get(opener) == mark
-        if mark and not closes and (mark in '}]:"' or (mark == "," and follows not in {"", "{", "["})):
-            raise ScanError("expected nothing more after the end of the value", after)
+        closes = mark != "" and _PAIRS.get(opener) == mark
+        goes_on = mark != "" and (mark in '}]"' or (mark == "," and follows not in {"", "{", "["}))
+        line = source[end : min(end + _LONGEST_REST, _line_end(source, end))]
+        # A quote too few within the value leaves one too many behind it.
+        odd = line.replace('\\"', "").count('"') % 2 == 1 and not (closes and mark == '"')
+        if member or odd or (goes_on and not closes) or (scanner.bare_words and line.strip(" \t\r`;)")):
+            scanner.committed = True
+            raise ScanError("expected one whole value, with all its braces", after)
 
 
 _NOTHING = object()
@@ -215,6 +218,11 @@ def _first(text: str, at: int) -> int:
     while at < len(text) and text[at].isspace():
         at += 1
     return at
+
+
+def _line_end(text: str, at: int) -> int:
+    end = text.find("\n", at)
+    return len(text) if end < 0 else end
 
 
 def _starts_line(text: str, at: int) -> bool:

@@ -158,9 +158,8 @@ def _read_data(text: str, form: str) -> Decision | None:
     try:
         value = read_json(text, keys=_VERDICT_KEYS)
     except Unreadable as error:
-        if any(f'"{key}"' in text or f"'{key}'" in text for key in _VERDICT_KEYS):
-            raise
-        if error.truncated:
+        named = any(f'"{key}"' in text or f"'{key}'" in text for key in _VERDICT_KEYS)
+        if named or (error.truncated and text[0] in "{["):
             raise
         return None
     if isinstance(value, list) and len(value) == 1:

@@ -110,15 +110,13 @@ def _clean(value: Any) -> Any:
 
 def _choose(text: str, found: Findings, keys: Collection[str]) -> JsonValue:
     readable = [item for item in found.candidates if not keys or _has_key(item.value, keys)]
-    good = [item for item in readable if not item.placeholder and _is_substance(item.value)]
-    good = good or [item for item in readable if not item.placeholder]
+    good = next((rank for rank in _ranked(readable) if rank), [])
     fenced = [item for item in good if item.fenced]
     for damage in found.damages:
         if damage.ended or damage.fenced or not fenced:
             raise _damaged(text, damage)
     if fenced:
         good = fenced + [item for item in good if not item.fenced and _same_names(item, fenced[0])]
-    good = good or readable
     if not good:
         if found.loose_end:
             raise Unreadable("the reply was cut off (truncated) before its JSON was complete", truncated=True)
@@ -129,6 +127,18 @@ def _choose(text: str, found: Findings, keys: Collection[str]) -> JsonValue:
     if good[0].omission:
         raise Unreadable("the JSON leaves something out with dots; expected a complete value")
     return good[0].value
+
+
+def _ranked(found: list[Candidate]) -> list[list[Candidate]]:
+    """Groups values by how likely one is meant: those that show a form, then footnote marks, come last."""
+    real = [item for item in found if _is_substance(item.value)]
+    forms = [item for item in real if item.placeholder]
+    return [
+        [item for item in real if not item.placeholder],
+        [item for item in forms if item.fenced],
+        forms,
+        [item for item in found if not _is_substance(item.value)],
+    ]
 
 
 def _damaged(text: str, damage: Damage) -> Unreadable:

@@ -31,6 +31,7 @@ class Scanner:
             first list item in quotes.
         omission: Dots stood for something left out.
         bare_names: An object had names without quotes.
+        bare_words: A text stood without quotes.
     """
 
     def __init__(self, text: str) -> None:
@@ -38,6 +39,7 @@ class Scanner:
         self.committed = False
         self.omission = False
         self.bare_names = False
+        self.bare_words = False
 
     def escaped_twice(self, at: int) -> bool:
         """Tells whether the object or list that starts here has its own quotes escaped."""
@@ -181,7 +183,7 @@ class Scanner:
             mark = "*/" if self.text.startswith("/*", at) else "\n"
             end = self.text.find(mark, at, at + _LONGEST_COMMENT)
             if end < 0:
-                return False
+                return len(self.text) - at < _LONGEST_COMMENT
             at = self._blank(end + len(mark))
         if at >= len(self.text) or self.text[at] in follow:
             return True
@@ -196,7 +198,8 @@ class Scanner:
             self.omission = True
             return token, end
         place = self.skip(end)
-        if place < len(self.text) and self.text[place] not in follow:
+        next_member = "}" in follow and "\n" in self.text[end:place] and self._starts_member(place)
+        if place < len(self.text) and self.text[place] not in follow and not next_member:
             raise ScanError(f"expected a comma or {follow[-1:]}", place)
         if place >= len(self.text) and follow:
             raise ScanError("the text ends within a value", place, ended=True)
@@ -206,6 +209,7 @@ class Scanner:
         if _NUMBER.fullmatch(token):
             return self._number(token, at), end
         if "}" in follow and _NAME.fullmatch(token) and lowered not in _NO_VALUES and "$" not in token:
+            self.bare_words = True
             return token, end
         raise ScanError(f"{token[:40]!r} is not a value", at)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from kgot_core.contracts.sandbox import CodeJob, CodeResult, Prelude, Sandbox, SandboxLimits, SandboxSession
-from kgot_core.events import CodeRan
+from kgot_core.events import PARTS, CodeRan
 from kgot_core.run.journal import Journal
 from kgot_core.run.threads import in_thread
 
@@ -28,8 +28,13 @@ class CodeDesk:
         self._session: SandboxSession | None = None
         self._turn = asyncio.Lock()
 
-    async def run(self, step: str, job: CodeJob) -> CodeResult:
+    async def run(self, step: str, job: CodeJob, tool: str = "") -> CodeResult:
         """Runs a job; one at a time.
+
+        Args:
+            step: Place in the run.
+            job: The job.
+            tool: Tool that asks; empty for the loop's own calculation.
 
         Raises:
             SandboxError: The sandbox itself failed.
@@ -39,7 +44,11 @@ class CodeDesk:
         async def make() -> CodeRan:
             async with self._turn:
                 result = await in_thread(lambda: self._open().run(job), self._seconds(job) + GRACE)
+            stage = "tool" if tool else "compute"
             return CodeRan(
+                part=PARTS[stage],
+                stage=stage,
+                parent=tool,
                 code=job.code,
                 output=result.output,
                 value=result.value,

@@ -14,7 +14,7 @@ from kgot_core.contracts.task import Task
 from kgot_core.contracts.tools import ToolResult
 from kgot_core.contracts.voter import Ballot, Choice, Voter
 from kgot_core.errors import ContextOverflow
-from kgot_core.events import Event, GraphState, Notice, OutsideCalled
+from kgot_core.events import PARTS, Event, GraphState, Notice, OutsideCalled
 from kgot_core.graph.elements import snapshot_to_json
 from kgot_core.run.code import CodeDesk
 from kgot_core.run.files import FileShelf
@@ -136,7 +136,7 @@ class RunContext:
         """Tells whether the role's model answers several samples in one request; recorded, since it may change."""
 
         async def make() -> OutsideCalled:
-            return OutsideCalled(value=self.models.samples_at_once(role))
+            return OutsideCalled(part=PARTS["decide"], stage="vote", role=role, value=self.models.samples_at_once(role))
 
         event = await self.journal.call(OutsideCalled, self._below(step), {"at_once": role}, make)
         return bool(event.value)

@@ -31,6 +31,8 @@ from kgot_core.run.transcript import Transcript
 
 CLOSING_SECONDS = 5.0
 log = logging.getLogger(__name__)
+# Without a handler of its own a library's warnings would be printed by logging's last resort.
+logging.getLogger("kgot_core").addHandler(logging.NullHandler())
 
 
 async def run_task(
@@ -102,7 +104,7 @@ async def _answer(
     desk = GraphDesk(
         journal, graph.dialect, graph.state, graph.backend, parts.graph_seconds, parts.graph_rows, parts.schema
     )
-    rules = graph_rules(parts.prompts, graph.dialect, parts.solver.form)
+    rules = graph_rules(parts.prompts, graph.dialect, parts.solver.form, parts.schema_text)
     run = RunContext(
         task=task,
         options=parts.options,

@@ -59,7 +59,7 @@ class ModelDesk:
             stage=stage,
             role=role,
             part=PARTS.get(stage, "tool invocation"),
-            tool=tool,
+            parent=tool,
             messages=tuple(_message_to_json(message) for message in request.messages),
             tools=tuple(spec.name for spec in request.tools),
             samples=n,

@@ -48,6 +48,8 @@ class Parts:
         backend: Name of the graph store.
         open_backend: Opens one graph of it.
         close_backend: The backend belongs to the session and is closed after each run.
+        schema: Kinds of nodes and edges that are allowed; ``None`` allows all.
+        schema_text: The same as the model is told.
         state_tokens: Tokens that the state may take in a prompt.
         graph_seconds: Time limit of a call of the store.
         graph_rows: Rows of a query that are kept.
@@ -67,6 +69,7 @@ class Parts:
     prompts: Prompts
     tools: Sequence[ToolEntry] = ()
     schema: GraphSchema | None = None
+    schema_text: str = ""
     state_tokens: int = 40_000
     graph_seconds: float = 30.0
     graph_rows: int = 200

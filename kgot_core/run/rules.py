@@ -11,15 +11,23 @@ from kgot_core.run.prompts import Prompts
 ENHANCE_REASON = "The graph names the things themselves, but not the year in which the last of them was given away."
 
 
-def graph_rules(prompts: Prompts, dialect: Dialect, form: SolveForm) -> str:
-    """Gives the system text of the graph chain; the same bytes in every request of a run."""
-    return prompts.fill(
+def graph_rules(prompts: Prompts, dialect: Dialect, form: SolveForm, types: str = "") -> str:
+    """Gives the system text of the graph chain; the same bytes in every request of a run.
+
+    Args:
+        prompts: The run's prompts.
+        dialect: The language of the graph.
+        form: What a Solve vote carries.
+        types: Kinds of nodes and edges that are allowed; empty allows all.
+    """
+    rules = prompts.fill(
         "graph_rules",
         language=dialect.language,
         guide=dialect.guide.strip(),
         write_examples="\n".join(fenced(dialect.fence, example) for example in dialect.write_examples),
         decide_examples="\n".join(_shown_decisions(dialect, form)),
     )
+    return f"{rules}\n\n{prompts.fill('graph_schema', types=types)}" if types else rules
 
 
 def decide_examples(dialect: Dialect, form: SolveForm) -> Sequence[str]:

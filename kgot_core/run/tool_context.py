@@ -34,7 +34,7 @@ class CallContext:
         sandbox: Sandbox,
         models: ModelDesk,
         journal: Journal,
-        run_code: Callable[[str, CodeJob], Awaitable[CodeResult]],
+        run_code: Callable[[str, CodeJob, str], Awaitable[CodeResult]],
         prompt: Callable[..., str],
     ) -> None:
         self.question = question
@@ -61,14 +61,15 @@ class CallContext:
 
     async def execute(self, job: CodeJob) -> CodeResult:
         """Runs model-written code in the sandbox."""
-        return await self._run_code(self._next(f"{self._place.get()[0]}/code"), job)
+        step, tool = self._place.get()
+        return await self._run_code(self._next(f"{step}/code"), job, tool)
 
     async def once(self, key: str, function: Callable[[], Awaitable[JsonValue]]) -> JsonValue:
         """Runs an outside call once for this tool call and key."""
         step, tool = self._place.get()
 
         async def make() -> OutsideCalled:
-            return OutsideCalled(tool=tool, value=await function())
+            return OutsideCalled(stage="tool", parent=tool, value=await function())
 
         event = await self._journal.call(OutsideCalled, f"{step}/once/{key}", {"key": key}, make)
         return event.value

@@ -54,7 +54,9 @@ class BwrapSession(SandboxSession):
         """Runs a job; the class says what a lost worker means.
 
         Raises:
-            SandboxError: The session is closed, or its worker was lost or cannot start.
+            SandboxError: The session is closed, its worker was lost or cannot start, or collected files cannot be
+                written.
+            OSError: A file that the job is given cannot be read.
             ValueError: A file that the job is given has an unsafe name, is none, or is too large.
         """
         sizes = given_files(job.files, self._settings.input_mb)
@@ -66,7 +68,14 @@ class BwrapSession(SandboxSession):
                 return self._run(jail, job, sizes)
             except JailLost as lost:
                 self._drop()
-                raise SandboxError(f"{_LOST}: {lost}") from None
+                self._committed = False
+                raise SandboxError("the sandbox session was closed" if self._closed else f"{_LOST}: {lost}") from None
+            except (SandboxError, TypeError, ValueError):
+                raise
+            except BaseException:
+                # Interrupted in the middle of a frame (Ctrl-C, a file that cannot be read): the pipes are of no use.
+                self._drop()
+                raise
             finally:
                 self._running = False
 
@@ -108,7 +117,6 @@ class BwrapSession(SandboxSession):
             process.kill()
             process.end()
             raise SandboxError(f"the sandbox's worker cannot start: {error}")
-        self._committed = False
         return process
 
     def _worker(self) -> JailProcess:
@@ -116,9 +124,10 @@ class BwrapSession(SandboxSession):
             raise SandboxError("the sandbox session is closed")
         if self._jail is not None and not self._jail.running:
             self._drop()
-            if self._committed:
-                raise SandboxError(_LOST)
         if self._jail is None:
+            told, self._committed = not self._committed, False
+            if not told:
+                raise SandboxError(_LOST)
             self._jail = self._start()
         return self._jail
 

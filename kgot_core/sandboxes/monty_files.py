@@ -91,7 +91,7 @@ class ScriptFiles(OSAccess):
 
     def _count(self, target: Any, size: int) -> None:
         path = PurePosixPath(target.path if isinstance(target, MontyFileHandle) else target)
-        if path in self._given:
+        if path in self._given or PurePosixPath(WORK) not in path.parents:
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
         self._new += not self.path_exists(path)
         self._room -= size

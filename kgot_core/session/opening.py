@@ -14,7 +14,7 @@ from kgot_core.contracts.run import RunOptions
 from kgot_core.contracts.sandbox import Prelude, PythonKind, Sandbox, SandboxLimits, SandboxSession
 from kgot_core.contracts.task import JsonSchema
 from kgot_core.errors import ReplayDiverged, UsageError
-from kgot_core.graph.schema import read_schema
+from kgot_core.graph.schema import read_schema, schema_text
 from kgot_core.plugins import PluginRegistry
 from kgot_core.run.parts import Parts
 from kgot_core.run.prompts import Prompts
@@ -46,6 +46,7 @@ def open_parts(registry: PluginRegistry, settings: Settings, given: Given) -> Pa
     sandbox = open_sandbox(registry, settings)
     backend, open_backend = _backend(registry, settings, given.backend)
     clients, names = open_models(registry, settings, given.models)
+    schema = read_schema(Path(settings.core.graph.schema)) if settings.core.graph.schema else None
     return Parts(
         **_common(registry, settings, given.schema),
         plan={
@@ -54,6 +55,7 @@ def open_parts(registry: PluginRegistry, settings: Settings, given: Given) -> Pa
             "models": names,
             "sandbox": {"name": sandbox.name, "python": sandbox.python, "about": sandbox.about},
             "schema": dict(given.schema) if given.schema else None,
+            "graph_schema": schema_text(schema) if schema else "",
         },
         versions=versions(registry),
         backend=backend,
@@ -63,7 +65,8 @@ def open_parts(registry: PluginRegistry, settings: Settings, given: Given) -> Pa
         clients=clients,
         model_names=names,
         tools=find_tools(registry, settings, given.tools),
-        schema=read_schema(Path(settings.core.graph.schema)) if settings.core.graph.schema else None,
+        schema=schema,
+        schema_text=schema_text(schema) if schema else "",
     )
 
 
@@ -82,6 +85,7 @@ def recorded_parts(registry: PluginRegistry, settings: Settings, plan: Mapping[s
         sandbox=RecordedSandbox(**plan["sandbox"]),
         clients={},
         model_names=plan["models"],
+        schema_text=plan["graph_schema"],
     )
 
 

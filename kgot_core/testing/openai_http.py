@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Protocol
 
-from kgot_core.testing.openai_wire import Broken, Dropped, Hang, HttpError, ScriptResult
+from kgot_core.testing.openai_wire import Broken, Dropped, Fault, Hang, HttpError, ScriptResult
 
 
 @dataclass
@@ -50,7 +50,7 @@ class Backend(Protocol):
     key: str
     delay: float
 
-    def answer(self, payload: Mapping[str, Any], index: int) -> ScriptResult:
+    def answer(self, payload: Mapping[str, Any], index: int) -> Fault | dict[str, Any]:
         """Gives what a request is answered with."""
 
     def body(self, payload: Mapping[str, Any], result: ScriptResult) -> dict[str, Any]:
@@ -125,7 +125,7 @@ def _handler(backend: Backend) -> type[BaseHTTPRequestHandler]:
             self._send(401, {"error": error})
             return True
 
-        def _play(self, payload: Mapping[str, Any], result: ScriptResult) -> None:
+        def _play(self, payload: Mapping[str, Any], result: Fault | dict[str, Any]) -> None:
             match result:
                 case HttpError():
                     self._send(result.status, result.body(), result.headers)
@@ -142,7 +142,7 @@ def _handler(backend: Backend) -> type[BaseHTTPRequestHandler]:
                     self.wfile.write(whole[: len(whole) // 2])
                     self.close_connection = result.connection
                 case _:
-                    self._send(200, backend.body(payload, result))
+                    self._send(200, result)
 
         def _send(self, status: int, body: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> None:
             data = json.dumps(body).encode()

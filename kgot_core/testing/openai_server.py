@@ -22,6 +22,7 @@ from kgot_core.testing.openai_http import Seen, State, listen
 from kgot_core.testing.openai_wire import (
     Broken,
     Dropped,
+    Fault,
     Hang,
     HttpError,
     NoChoices,
@@ -149,8 +150,8 @@ class OpenAIServer:
             self._http.server_close()
             self._http = None
 
-    def answer(self, payload: Mapping[str, Any], index: int) -> ScriptResult:
-        """Gives what a request is answered with: a refusal of the options above, or the script's word."""
+    def answer(self, payload: Mapping[str, Any], index: int) -> Fault | dict[str, Any]:
+        """Gives what a request is answered with: a refusal by the options above, a fault, or the body of an answer."""
         for name in self.refuse:
             if name in payload and not (name == "n" and payload[name] == 1):
                 return HttpError(
@@ -161,7 +162,8 @@ class OpenAIServer:
             text = f"This model's maximum context length is {self.context_tokens} tokens, your messages have {tokens}"
             return HttpError(400, text, param="messages", code="context_length_exceeded")
         try:
-            return self.script(dict(payload), index)
+            result = self.script(dict(payload), index)
+            return result if isinstance(result, Fault) else self.body(payload, result)
         except Exception as error:  # shown to the client, so that a test fails with the cause
             return HttpError(400, f"the script failed: {type(error).__name__}: {error}")
 

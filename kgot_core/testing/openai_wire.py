@@ -68,7 +68,8 @@ class NoChoices:
     """A good answer whose list of choices is empty."""
 
 
-ScriptResult: TypeAlias = str | Say | Sequence[str | Say] | HttpError | Broken | Hang | Dropped | NoChoices
+Fault: TypeAlias = HttpError | Broken | Hang | Dropped
+ScriptResult: TypeAlias = str | Say | Sequence[str | Say] | NoChoices | Fault
 Script: TypeAlias = Callable[[dict[str, Any], int], ScriptResult]
 
 

@@ -148,7 +148,10 @@ class ScriptedModel(BaseChatModel):
 
     def _entry(self, asked: Asked) -> Any:
         if callable(self.script):
-            return self.script(asked)
+            try:
+                return self.script(asked)
+            except Exception as error:  # a fault of the test, not of a model: it must not be tried again
+                raise AssertionError(f"the script failed: {type(error).__name__}: {error}") from error
         if asked.index >= len(self.script):
             raise AssertionError(f"the script ends after {len(self.script)} requests, and one more came")
         return self.script[asked.index]

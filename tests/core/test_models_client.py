@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import random
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -15,7 +17,7 @@ from kgot_core.models.client import ModelClient
 from kgot_core.models.faults import NothingSaid
 from kgot_core.models.providers import MODEL_PROVIDERS
 from kgot_core.models.retry import RetryPolicy
-from kgot_core.testing.openai_server import NoChoices, OpenAIServer, Say
+from kgot_core.testing.openai_server import Broken, Dropped, Hang, HttpError, NoChoices, OpenAIServer, Say
 
 ASK = Request((system("Be short."), user("What is the capital of France?")))
 CALC = ToolSpec("calc", "Adds one.", {"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]})
@@ -273,3 +275,59 @@ async def test_two_clients_do_not_see_each_other() -> None:
 async def test_no_sample_is_no_question(make: Callable[[ModelClient], Any]) -> None:
     with OpenAIServer("a") as server, pytest.raises(ValueError, match="at least one"):
         await make(client_for(server))
+
+
+async def test_the_model_that_answered_is_named_for_one_sample_and_for_several() -> None:
+    class Dated(OpenAIServer):
+        """Names the exact version, as OpenAI does."""
+
+        def body(self, payload: Any, result: Any) -> dict[str, Any]:
+            return {**super().body(payload, result), "model": "scripted-2031-04-09"}
+
+    with Dated("x") as server:
+        client = client_for(server)
+        replies = [await client.ask(ASK), await client.ask(ASK, n=3)]
+    assert [reply.model for reply in replies] == ["scripted-2031-04-09"] * 2
+
+
+async def test_cancelling_ends_a_request_in_flight() -> None:
+    arrived = threading.Event()
+
+    def script(payload: dict[str, Any], index: int) -> Hang:
+        arrived.set()
+        return Hang()
+
+    with OpenAIServer(script) as server:
+        task = asyncio.create_task(client_for(server).ask(ASK, n=3))
+        await asyncio.to_thread(arrived.wait, 10)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asyncio.wait_for(task, 10)
+    assert len(server.payloads) == 1, "a cancelled request is not tried again"
+
+
+async def test_one_fault_in_five_changes_no_answer() -> None:
+    draw = random.Random(5)
+    faults = [HttpError(429), HttpError(500), Broken(), Broken(connection=True), Dropped(), NoChoices(), Say("")]
+    plan = [draw.choice(faults) if draw.random() < 0.2 else None for _ in range(400)]
+
+    def script(payload: dict[str, Any], index: int) -> Any:
+        return plan[index] or Say(payload["messages"][0]["content"], prompt_tokens=100, completion_tokens=10)
+
+    with OpenAIServer(script) as server:
+        client = client_for(server)
+        requests = [Request((user(f"question {number}"),)) for number in range(60)]
+        replies = await asyncio.gather(
+            *(client.ask(request, n=1 + number % 3) for number, request in enumerate(requests))
+        )
+    for number, (request, reply) in enumerate(zip(requests, replies, strict=True)):
+        assert [completion.text for completion in reply.completions] == [request.messages[0].text] * (1 + number % 3)
+    paid = sum((reply.usage for reply in replies), Usage()).input_tokens
+    assert paid <= 1.25 * 60 * 100 and len(server.payloads) > 60
+
+
+def test_clients_in_two_event_loops() -> None:
+    with OpenAIServer("hi") as server:
+        for _ in range(2):  # a script that calls asyncio.run twice opens its session anew, from the same settings
+            reply = asyncio.run(client_for(server).ask(ASK))
+            assert reply.completions[0].text == "hi"

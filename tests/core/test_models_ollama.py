@@ -119,7 +119,7 @@ async def test_tool_calls_and_their_refusal(ollama: FakeOllama) -> None:
     assert [(made.name, dict(made.arguments)) for made in reply.completions[0].tool_calls] == [("calc", {"x": 2})]
     reply = await client.ask(request)
     assert len(reply.notices) == 1 and "tool calling" in reply.notices[0]
-    assert "calc: Adds." in ollama.payloads[-1]["messages"][0]["content"] and "tools" not in ollama.payloads[-1]
+    assert "calc: Adds." in ollama.payloads[-1]["messages"][0]["content"] and not ollama.payloads[-1]["tools"]
 
 
 LONG = Request((user("begin " * 50), user("word " * 4_000)))

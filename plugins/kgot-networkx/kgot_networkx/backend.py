@@ -34,6 +34,7 @@ class NetworkxBackend(GraphBackend):
         self.dialect = dialect(context.sandbox.python)
         self._record = GraphRecord()
         self._applied: dict[str, GraphChange] = {}
+        self._cancels = 0
         self._jobs = threading.Lock()
         self._records = threading.Lock()
         self._engine = open_engine(context.sandbox, settings, self._record.whole_state)
@@ -42,10 +43,13 @@ class NetworkxBackend(GraphBackend):
         """Runs a script that changes ``G``; see :class:`~kgot_core.contracts.backend.GraphBackend`."""
         if self._read_only:
             raise Refused("the graph was opened for reading only")
+        cancels = self._cancels
         with self._jobs:
             if call.id in self._applied:
                 return self._applied[call.id]
+            self._stop_if(cancels)
             report = self._engine.write(self._script(chain, query=False), call)
+            self._stop_if(cancels)
             try:
                 step = read_report(self._record, report.change)
             except ValueError as error:
@@ -59,7 +63,9 @@ class NetworkxBackend(GraphBackend):
 
     def query(self, statement: str, call: Call) -> Sequence[Row]:
         """Runs a script on a copy of the graph; what it changes there is dropped."""
+        cancels = self._cancels
         with self._jobs:
+            self._stop_if(cancels)
             result = self._engine.query(self._script(statement, query=True), call)
         return read_rows(result, call.rows)
 
@@ -79,12 +85,18 @@ class NetworkxBackend(GraphBackend):
             return self._record.snapshot()
 
     def cancel(self) -> None:
-        """Ends the running script; the call raises QueryError."""
+        """Ends the running script, and those that wait for it; their calls raise QueryError and change nothing."""
+        self._cancels += 1
         self._engine.cancel()
 
     def close(self) -> None:
         """Ends the sandbox session."""
         self._engine.close()
+
+    def _stop_if(self, cancels: int) -> None:
+        """Ends a call that was cancelled since it began."""
+        if self._cancels != cancels:
+            raise QueryError("the script was cancelled; nothing was changed")
 
     def _script(self, text: str, *, query: bool) -> Script:
         return prepare(text, limit=self._settings.script_chars, query=query, subset=self._subset)

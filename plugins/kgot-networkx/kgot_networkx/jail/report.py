@@ -12,26 +12,18 @@ if TYPE_CHECKING:
     KgSuccessors = Mapping[Any, Mapping[Any, Mapping[Any, Mapping[Any, Any]]]]
 
 
-def kg_conflict(key: str, old: Any, new: Any) -> str:
-    """Gives the message for a node that would get a second meaning; empty where the labels agree."""
-    if not isinstance(old, str) or not isinstance(new, str):
-        return ""
-    old = old.strip()
-    new = new.strip()
-    if not old or not new or old.casefold() == new.casefold():
-        return ""
-    return (
-        f'"{key}" is already a node with label "{old}". For another thing of that name use another node, such as '
-        f'"{key} ({new})"; to correct the label write G.nodes["{key}"]["label"] = "{new}"'
-    )
-
-
-def kg_merge(key: str, old: dict[Any, Any], new: Mapping[Any, Any]) -> dict[Any, Any]:
-    """Joins the attributes of nodes that have the same text, such as 5 and "5"."""
-    message = kg_conflict(key, old.get("label"), new.get("label"))
-    if message:
-        raise ValueError(message)
-    return {**old, **new}
+def kg_again(key: str, old: Mapping[Any, Any], new: dict[Any, Any]) -> dict[Any, Any]:
+    """Gives what a node that is added again gets; raises ValueError where it would become another thing."""
+    before = old.get("label")
+    now = new.get("label")
+    if not isinstance(before, str) or not isinstance(now, str) or not before.strip():
+        return new
+    if now.strip() and before.strip().casefold() != now.strip().casefold():
+        raise ValueError(
+            f'"{key}" is already a node with label "{before}". For another thing of that name use another node, such '
+            f'as "{key} ({now})"; to correct the label write G.nodes["{key}"]["label"] = "{now}"'
+        )
+    return {**new, "label": before}
 
 
 def kg_report_nodes(nodes: Mapping[Any, Mapping[Any, Any]], touched: Iterable[Any]) -> list[Any]:
@@ -46,7 +38,7 @@ def kg_report_nodes(nodes: Mapping[Any, Mapping[Any, Any]], touched: Iterable[An
         if key not in present:
             present[key] = dict(nodes[key]) if key in nodes else {}
         if raw != key:
-            present[key] = kg_merge(key, present[key], nodes[raw])
+            present[key].update(kg_again(key, present[key], dict(nodes[raw])))
     listed = [[key] for key in gone if key not in present and key not in nodes]
     return listed + [kg_node(key, attributes) for key, attributes in present.items()]
 

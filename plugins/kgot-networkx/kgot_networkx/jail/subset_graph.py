@@ -5,7 +5,7 @@ Written without inheritance, properties, generators, ``del`` and ``__len__``, wh
 
 from typing import Any
 
-from kgot_networkx.jail.report import kg_conflict
+from kgot_networkx.jail.report import kg_again
 from kgot_networkx.jail.subset_views import KgDegree, KgEdges, KgNodes, KgParallel, KgTable, kg_len
 from kgot_networkx.jail.values import kg_edge, kg_key
 
@@ -104,13 +104,7 @@ class KgGraph:
             self.after[node] = {}
             self.before[node] = {}
         old = self.attributes[node]
-        new = dict(attributes)
-        if old.get("label") and new.get("label"):
-            message = kg_conflict(str(node), old["label"], new["label"])
-            if message:
-                raise ValueError(message)
-            new["label"] = old["label"]
-        old.update(new)
+        old.update(kg_again(str(node), old, dict(attributes)))
 
     def add_nodes_from(self, nodes_for_adding: Any, **attr: Any) -> None:
         """Adds nodes, each a key or a pair of key and attributes."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from kgot_networkx.jail.report import kg_conflict
+from kgot_networkx.jail.report import kg_again
 
 Mark = tuple[Any, ...]
 Marks = dict[Mark, None]
@@ -128,11 +128,8 @@ class Attributes(Watched):
     def update(self, *args: Any, **kwargs: Any) -> None:
         """Takes attributes in; networkx calls it for a node that is added again."""
         new = dict(*args, **kwargs)
-        if len(self.owner) == 1 and self.get("label") and new.get("label"):
-            message = kg_conflict(str(self.owner[0]), self["label"], new["label"])
-            if message:
-                raise ValueError(message)
-            new["label"] = self["label"]
+        if len(self.owner) == 1:
+            new = kg_again(str(self.owner[0]), self, new)
         self.mark()
         dict.update(self, new)
 

@@ -1,0 +1,115 @@
+"""One open graph for each real sandbox, emptied before every test."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from kgot_core.contracts.backend import Call, GraphScope, OpenContext
+from kgot_core.contracts.sandbox import Sandbox
+from kgot_core.graph.elements import Edge, GraphChange, GraphSnapshot, Node
+from kgot_core.sandboxes.providers import BWRAP, MONTY
+from kgot_networkx.backend import NetworkxBackend
+from kgot_networkx.plugin import open_backend
+from kgot_networkx.settings import NetworkxSettings
+
+PROVIDERS = {"bwrap": BWRAP, "monty": MONTY}
+
+
+def make_sandbox(name: str) -> Sandbox:
+    provider = PROVIDERS[name]
+    settings = provider.settings()
+    if problem := provider.check(settings):
+        pytest.skip(f"no sandbox {name} here: {problem.message}")
+    return provider.open(settings)
+
+
+@dataclass
+class OpenGraph:
+    """A backend with calls that number themselves."""
+
+    backend: NetworkxBackend
+    sandbox: str
+    calls: int = 0
+    last: GraphChange = field(default_factory=GraphChange)
+
+    def call(self, seconds: float = 20.0, rows: int = 1000) -> Call:
+        self.calls += 1
+        return Call(f"call {self.calls}", seconds, rows)
+
+    def write(self, code: str, **limits: Any) -> GraphChange:
+        self.last = self.backend.write(code, self.call(**limits))
+        return self.last
+
+    def query(self, code: str, **limits: Any) -> list[Any]:
+        return list(self.backend.query(code, self.call(**limits)))
+
+    def apply(self, *added: Node | Edge, removed: tuple[str, ...] = ()) -> None:
+        self.backend.apply(GraphChange(added=added, removed=removed), self.call())
+
+    @property
+    def snapshot(self) -> GraphSnapshot:
+        return self.backend.snapshot()
+
+    @property
+    def nodes(self) -> dict[str, tuple[tuple[str, ...], dict[str, Any]]]:
+        return {node.key: (node.labels, dict(node.properties)) for node in self.snapshot.nodes}
+
+    @property
+    def edges(self) -> list[tuple[str, str, str, dict[str, Any]]]:
+        keys = {node.id: node.key for node in self.snapshot.nodes}
+        listed = [(keys[edge.source], edge.type, keys[edge.target], dict(edge.properties)) for edge in self.snapshot.edges]
+        return sorted(listed, key=repr)
+
+
+def open_one(name: str, **settings: Any) -> OpenGraph:
+    context = OpenContext(GraphScope("test"), make_sandbox(name))
+    backend = open_backend(NetworkxSettings(**settings), context)
+    assert isinstance(backend, NetworkxBackend)
+    return OpenGraph(backend, name)
+
+
+@pytest.fixture(scope="session", params=["bwrap", "monty"])
+def any_graph(request: pytest.FixtureRequest) -> Iterator[OpenGraph]:
+    opened = open_one(request.param)
+    yield opened
+    opened.backend.close()
+
+
+@pytest.fixture(scope="session")
+def bwrap_graph() -> Iterator[OpenGraph]:
+    opened = open_one("bwrap")
+    yield opened
+    opened.backend.close()
+
+
+@pytest.fixture(scope="session")
+def monty_graph() -> Iterator[OpenGraph]:
+    opened = open_one("monty")
+    yield opened
+    opened.backend.close()
+
+
+def emptied(opened: OpenGraph) -> OpenGraph:
+    opened.apply(removed=tuple(node.id for node in opened.snapshot.nodes))
+    return opened
+
+
+@pytest.fixture
+def graph(any_graph: OpenGraph) -> OpenGraph:
+    """An empty graph, once in each sandbox."""
+    return emptied(any_graph)
+
+
+@pytest.fixture
+def full(bwrap_graph: OpenGraph) -> OpenGraph:
+    """An empty graph with full Python."""
+    return emptied(bwrap_graph)
+
+
+@pytest.fixture
+def subset(monty_graph: OpenGraph) -> OpenGraph:
+    """An empty graph with a part of Python."""
+    return emptied(monty_graph)

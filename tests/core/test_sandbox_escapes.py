@@ -1,0 +1,219 @@
+from __future__ import annotations
+
+import os
+import re
+import socket
+from pathlib import Path
+
+import pytest
+
+from kgot_core.contracts.sandbox import CodeJob, Prelude, SandboxLimits
+from kgot_core.sandboxes.providers import BWRAP, MONTY, BwrapSettings, MontySettings
+from kgot_core.testing.sandbox_suite import ready_sandbox
+
+LIMITS = SandboxLimits(seconds=20.0, memory_mb=256, output_chars=2_000, file_mb=8, processes=12)
+MARK = Path("/var/tmp/kgot-escaped")
+CALL = (
+    "import ctypes, os, platform\nlibc = ctypes.CDLL(None, use_errno=True)\narm = platform.machine() == 'aarch64'\n"
+    "def call(x86, on_arm, *rest):\n    if libc.syscall(on_arm if arm else x86, *rest) < 0:\n"
+    "        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))\n    print('escaped')\n"
+)
+DENIED = "PermissionError|No such file|Read-only|not permitted"
+
+# Name, script, what the result must say.
+ESCAPES = [
+    ("passwords", "print(open('/etc/passwd').read())", "No such file"),
+    ("other users' files", "import os\nprint(os.listdir('/home'), os.listdir('/root'))", "No such file"),
+    ("project", f"import os\nprint(os.listdir({str(Path(__file__).parent)!r}))", "No such file"),
+    ("host's environment", "print(open('/proc/1/environ').read())", "PermissionError"),
+    ("worker's memory", "open('/proc/1/mem', 'r+b')", "PermissionError"),
+    ("worker's files", "import os\nprint(os.listdir('/proc/1/fd'))", "PermissionError"),
+    ("worker's root", "import os\nprint(os.listdir('/proc/1/root'))", "PermissionError"),
+    ("worker's limits", "import resource\nresource.prlimit(1, resource.RLIMIT_NOFILE, (0, 0))", "PermissionError"),
+    ("worker's priority", "import os\nos.setpriority(os.PRIO_PROCESS, 1, 19)", "PermissionError"),
+    ("worker's source", "open('/opt/kgot/jail/worker.py', 'a')", DENIED),
+    ("own limits", "import resource\nresource.setrlimit(resource.RLIMIT_AS, (-1, -1))", "not allowed"),
+    ("loopback", "import socket\nsocket.create_connection(('127.0.0.1', 22), 2)", "refused"),
+    ("metadata", "import urllib.request as u\nu.urlopen('http://169.254.169.254/')", "unreachable"),
+    ("six", "import socket\nsocket.create_connection(('2001:db8::1', 80), 2)", "unreachable|Cannot assign"),
+    ("name look-up", "import socket\nsocket.gethostbyname('example.org')", "gaierror"),
+    ("raw socket", "import socket\nsocket.socket(socket.AF_INET, socket.SOCK_RAW, 1)", "PermissionError"),
+    ("packet socket", "import socket\nsocket.socket(17, 3)", "family not supported"),
+    ("virtual machine's host", "import socket\nsocket.socket(40, 1)", "family not supported"),
+    ("Docker's socket", "import socket\nsocket.socket(socket.AF_UNIX).connect('/var/run/docker.sock')", "No such file"),
+    ("shell", f"import os\nprint(os.system('touch {MARK}'))", "No such file"),
+    ("write to root", "open('/escaped', 'w')", "Read-only|PermissionError"),
+    ("write to system", "open('/usr/bin/escaped', 'w')", "Read-only|PermissionError"),
+    ("write to devices", "open('/dev/escaped', 'w')", "Read-only|PermissionError"),
+    ("write to packages", "import os\nopen(os.path.dirname(os.__file__) + '/escaped.py', 'w')", DENIED),
+    ("kernel settings", "open('/proc/sys/kernel/core_pattern', 'w')", "PermissionError|Read-only"),
+    ("reboot trigger", "open('/proc/sysrq-trigger', 'w')", DENIED),
+    ("kernel log", CALL + "call(103, 116, 3, 0, 0)", "not permitted"),
+    ("link out", "import os\nos.symlink('/etc/shadow', 'link')\nprint(open('link').read())", "No such file"),
+    ("hard link", "import os\nos.link('/usr/bin/env', 'env')", "OSError|PermissionError"),
+    ("device node", "import os, stat\nos.mknod('disk', 0o600 | stat.S_IFBLK, os.makedev(8, 0))", "PermissionError"),
+    ("become root", "import os\nos.setuid(0)", "PermissionError|Invalid argument"),
+    ("set-user-id program", "import subprocess\nsubprocess.run(['su', '-c', 'id'], check=True)", "Error"),
+    ("change root", "import os\nos.chroot('.')", "PermissionError"),
+    ("mount", CALL + "call(165, 40, b'none', b'/tmp', b'tmpfs', 0, None)", "not permitted"),
+    ("unshare", CALL + "call(272, 97, 0x10000000)", "not permitted"),
+    ("clone with namespaces", CALL + "call(56, 220, 0x10000011, 0, 0, 0, 0)", "not permitted"),
+    ("newer clone", CALL + "call(435, 435, 0, 0)", "not implemented"),
+    ("join namespaces", CALL + "call(308, 268, 3, 0)", "not permitted"),
+    ("trace the worker", CALL + "call(101, 117, 16, 1, 0, 0)", "not permitted"),
+    ("write to the worker", CALL + "call(311, 271, 1, 0, 0, 0, 0, 0)", "not permitted"),
+    ("memory nobody counts", "import os\nos.memfd_create('m')", "PermissionError"),
+    ("System V memory", CALL + "call(29, 194, 0, 1 << 30, 0o1600)", "not permitted"),
+    ("kernel programs", CALL + "call(321, 280, 0, 0, 0)", "not permitted"),
+    ("ring of calls", CALL + "call(425, 425, 8, 0)", "not permitted"),
+    ("keys of the kernel", CALL + "call(250, 219, 0, -3, 0)", "not permitted"),
+    (
+        "subclasses",
+        "import subprocess\nP = [c for c in ().__class__.__base__.__subclasses__() if c.__name__ == 'Popen'][0]\n"
+        f"print(P(['touch', '{MARK}']).wait())",
+        "No such file",
+    ),
+]
+COUNT = "import itertools\nfor i in itertools.count():\n"
+# Name, script, limit.
+BOMBS = [
+    ("processes", "import os\nwhile True:\n    os.fork()", "processes"),
+    ("threads", "from threading import *\nwhile True:\n    Thread(target=Event().wait).start()", "processes"),
+    ("memory", "x = bytearray(1 << 40)", "memory"),
+    ("shared memory", "import mmap\nx = [mmap.mmap(-1, 1 << 27) for _ in range(9)]", ""),
+    (
+        "memory of many",
+        "import os, time\nfor _ in range(5):\n    if os.fork() == 0:\n        x = os.urandom(1 << 20) * 80\n"
+        "        time.sleep(60)\ntime.sleep(60)",
+        "memory",
+    ),
+    ("one file", "f = open('f', 'wb')\nwhile True:\n    f.write(bytes(1 << 20))", "files"),
+    ("many files", COUNT + "    open(f'f{i}', 'wb').write(bytes(1 << 20))", "files"),
+    ("empty files", COUNT + "    open(f'f{i}', 'w').close()", "files"),
+    ("shared memory files", COUNT + "    open(f'/dev/shm/{i}', 'wb').write(bytes(1 << 20))", "files"),
+    ("descriptors", "x = []\nwhile True:\n    x.append(open('/dev/null'))", ""),
+    ("output", "import os\nwhile True:\n    os.write(2, bytes(65536))", "output"),
+]  # fmt: skip
+FORGE = (
+    "import os, struct\nfor number in range(3, 256):\n    try:\n        os.write(number, {data})\n    except OSError:\n"
+    "        pass\nos._exit(0)"
+)
+FORGERIES = [
+    ("noise", "b'nonsense' * 5000"),
+    ("promise of more", "struct.pack('!II', 10, 2**32 - 1) + b'x'"),
+    ("deep header", "struct.pack('!II', 60000, 2) + b'[' * 60000 + b'{}'"),
+    ("wrong types", 'struct.pack(\'!II\', 36, 2) + b\'{"error":{},"line":"x","limit":[1,2]}\' + b\'{}\''),
+    ("deep value", "struct.pack('!II', 12, 200000) + b'{\"error\":\"\"}' + b'[' * 100000 + b']' * 100000"),
+    ("not a value", "struct.pack('!II', 12, 4) + b'{\"error\":\"\"}' + b'\\x80\\x04N.'"),
+    ("endless number", "struct.pack('!II', 12, 9000) + b'{\"error\":\"\"}' + b'9' * 9000"),
+]
+
+
+@pytest.fixture(scope="module")
+def jail():
+    session = ready_sandbox(BWRAP, BwrapSettings()).open(Prelude("kept = 'untouched'"), LIMITS)
+    yield session
+    session.close()
+
+
+@pytest.fixture(scope="module")
+def subset():
+    session = ready_sandbox(MONTY, MontySettings()).open(Prelude(), LIMITS)
+    yield session
+    session.close()
+
+
+def next_job_is_unaffected(session):
+    code = "import os\nalone = [name for name in os.listdir('/proc') if name.isdigit()] == ['1', str(os.getpid())]"
+    result = session.run(CodeJob(code, after="[kept, alone, sorted(os.listdir('/tmp')), os.listdir('.')]"))
+    assert result.value == ["untouched", True, ["shm", "work"], []], result
+
+
+@pytest.mark.parametrize(("name", "code", "says"), ESCAPES, ids=[name for name, *_ in ESCAPES])
+def test_escape_is_denied_by_name(jail, name, code, says):
+    result = jail.run(CodeJob(code))
+    text = result.output + result.error
+    assert result.limit == "" and "escaped\n" not in result.output
+    assert re.search(says, text), text
+    assert not MARK.exists()
+    next_job_is_unaffected(jail)
+
+
+@pytest.mark.parametrize(("name", "code", "limit"), BOMBS, ids=[name for name, *_ in BOMBS])
+def test_bomb_ends_at_its_limit(jail, name, code, limit):
+    result = jail.run(CodeJob(code))
+    assert result.error and (result.limit == limit or not limit), result
+    assert len(result.output) < LIMITS.output_chars + 200
+    next_job_is_unaffected(jail)
+
+
+@pytest.mark.parametrize(("name", "data"), FORGERIES, ids=[name for name, _ in FORGERIES])
+def test_forged_outcome_confuses_nobody(jail, name, data):
+    result = jail.run(CodeJob(FORGE.format(data=data), commit="kept = value"))
+    assert result.error and result.value is None
+    next_job_is_unaffected(jail)
+
+
+def test_forged_value_is_just_a_value(jail):
+    data = 'struct.pack(\'!II\', 12, 8) + b\'{"error":""}"forged"\''
+    assert jail.run(CodeJob(FORGE.format(data=data))).value == "forged"
+    next_job_is_unaffected(jail)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import os, signal\nfor number in (1, 2, 3, 9, 15, 19, 23):\n    os.kill(1, number)",
+        "import os, signal\nsignal.signal(15, signal.SIG_IGN)\nos.kill(-1, 15)",
+        "import os, signal\nsignal.pidfd_send_signal(os.pidfd_open(1), 9)",
+        "import os\nif os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0:\n        while True: pass\nos._exit(0)",
+        "import os\nos.fork()\nos.fork()\nopen('f' + str(os.getpid()), 'w').close()",
+        "import subprocess\nsubprocess.Popen(['sleep', '1000'], start_new_session=True)",
+        "import ctypes\nctypes.string_at(0)",
+        "import os\nfor _ in range(500):\n    os.mkdir('d')\n    os.chdir('d')\nos.mkfifo('x')\nos.chmod('.', 0)",
+        "import os\nos.mkdir('locked')\nopen('locked/x', 'w').close()\nos.chmod('locked', 0)\nos.chmod('.', 0)",
+        "import os\ntry:\n    os.chmod('/tmp', 0)\nexcept OSError:\n    pass",
+        "import os\nos.rmdir('/tmp/work')\nos.rmdir('/tmp/shm')\nos.symlink('/usr', '/tmp/work')",
+        "import sys, os, builtins, json\njson.dumps = None\nbuiltins.__dict__.clear()\nos.__dict__.clear()",
+        "import sys\nsys.stdout.close()\nsys.stderr = None\nsys.exit()",
+        "import sys, gc\nfor thing in gc.get_objects():\n    if isinstance(thing, dict): thing.pop('x', None)",
+        "import threading\nthreading.Thread(target=lambda: [None for _ in iter(int, 1)], daemon=True).start()",
+    ],
+)
+def test_nothing_of_a_job_stays(jail, code):
+    jail.run(CodeJob(code))
+    next_job_is_unaffected(jail)
+
+
+def test_server_of_the_host_hears_nothing_in_any_way(jail, tmp_path):
+    path = str(tmp_path / "socket")
+    with socket.create_server(("0.0.0.0", 0)) as server, socket.socket(socket.AF_UNIX) as local:
+        server.setblocking(False)
+        local.setblocking(False)
+        local.bind(path)
+        local.listen()
+        abstract = socket.socket(socket.AF_UNIX)
+        abstract.bind("\0kgot-test-" + str(os.getpid()))
+        abstract.setblocking(False)
+        abstract.listen()
+        for family, address in (
+            (2, ("127.0.0.1", server.getsockname()[1])),
+            (2, (socket.gethostname(), server.getsockname()[1])),
+            (1, path),
+            (1, abstract.getsockname()),
+        ):
+            result = jail.run(
+                CodeJob(f"import socket\ns = socket.socket({family})\ns.settimeout(2)\ns.connect({address!r})")
+            )
+            assert result.error
+        for listener in (server, local, abstract):
+            with pytest.raises(BlockingIOError):
+                listener.accept()
+        abstract.close()
+
+
+@pytest.mark.parametrize(("name", "code", "says"), ESCAPES, ids=[name for name, *_ in ESCAPES])
+def test_escape_ends_in_an_error_in_monty(subset, name, code, says):
+    result = subset.run(CodeJob(code))
+    assert result.error and not result.output and not MARK.exists()
+    assert subset.run(CodeJob("6 * 7")).value == "42"
