@@ -8,7 +8,7 @@ from typing import Any
 
 from kgot_core.graph.elements import Edge, Element, Node
 from kgot_core.graph.fold import TaskGraph
-from kgot_core.graph.values import JsonValue, encode, plain_text, sort_text
+from kgot_core.graph.values import JsonValue, Properties, encode, plain_text, sort_text
 
 NameOf = Callable[[str], str]
 
@@ -66,15 +66,18 @@ class Dialect:
         return node.id
 
     def node_line(self, node: Node) -> str:
-        """Gives one line for a node: everything that the model may use to find it."""
+        """Gives one line for a node: everything that the model may use to find it.
+
+        A ``name`` that is the key once more is left out: the key stands at the beginning of the line.
+        """
         labels = "".join(f":{label}" for label in node.labels)
-        key = f"{quote(node.key)} " if node.key else ""
-        return f"{key}({labels}{_properties(node, labels)})"
+        rest = {name: value for name, value in node.properties.items() if (name, value) != ("name", node.key)}
+        return " ".join(part for part in (quote(node.key) if node.key else "", labels, _pairs(rest)) if part)
 
     def edge_line(self, edge: Edge, name_of: NameOf) -> str:
         """Gives one line for an edge; ``name_of`` maps a node's id to its name."""
-        head = f"[:{edge.type}{_properties(edge, edge.type)}]"
-        return f"{name_of(edge.source)}-{head}->{name_of(edge.target)}"
+        ends = f"{name_of(edge.source)} -{edge.type}-> {name_of(edge.target)}"
+        return f"{ends} {_pairs(edge.properties)}".rstrip()
 
     def line(self, element: Element, graph: TaskGraph) -> str:
         """Gives one line for an element of a graph."""
@@ -119,11 +122,9 @@ def show_value(data: JsonValue) -> str:
     return str(data)
 
 
-def _properties(element: Node | Edge, lead: str) -> str:
-    if not element.properties:
-        return ""
-    shown = ", ".join(f"{name}: {show_value(encode(value))}" for name, value in element.properties.items())
-    return f"{' ' if lead else ''}{{{shown}}}"
+def _pairs(properties: Properties) -> str:
+    """Shows properties as ``name=value``: fewer tokens than a map in braces, and as plain."""
+    return " ".join(f"{name}={show_value(encode(value))}" for name, value in properties.items())
 
 
 def dialect_from_json(data: Mapping[str, Any]) -> Dialect:

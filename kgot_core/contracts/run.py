@@ -3,84 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, Protocol
 
 from kgot_core.contracts.backend import Row
 from kgot_core.contracts.dialect import Dialect
 from kgot_core.contracts.model import Reply, Role, ToolCallRequest, ToolSpec
+from kgot_core.contracts.options import Origin, RunOptions
 from kgot_core.contracts.sandbox import CodeJob, CodeResult, Sandbox
 from kgot_core.contracts.solver import Solver
-from kgot_core.contracts.task import AnswerFormat, JsonSchema, Task
+from kgot_core.contracts.task import Task
 from kgot_core.contracts.tools import RunFiles, ToolResult
 from kgot_core.contracts.voter import Ballot, Choice
 from kgot_core.events import Event
 from kgot_core.graph.elements import GraphChange
 from kgot_core.graph.fold import TaskGraph
-
-ExtractForm: TypeAlias = Literal["auto", "statements", "facts"]
-
-
-@dataclass(frozen=True)
-class LoopLimits:
-    """The loop's parameters with the paper's meaning and defaults (B.1, B.2, B.3.2).
-
-    Attributes:
-        num_next_steps_decision: Votes on Solve or Enhance in each iteration.
-        max_retrieve_query_retry: New queries after one that could not be used, for a Solve.
-        max_query_fixing_retry: Repairs of one statement that fails (the paper's ``max_cypher_fixing_retry``).
-        max_final_solution_parsing: Samples of the final parse.
-        max_tool_retries: Retries of a tool call whose error may pass.
-        max_iterations: Enhance rounds.
-        max_llm_attempts: Attempts of one model request.
-    """
-
-    num_next_steps_decision: int = 5
-    max_retrieve_query_retry: int = 3
-    max_query_fixing_retry: int = 3
-    max_final_solution_parsing: int = 3
-    max_tool_retries: int = 6
-    max_iterations: int = 7
-    max_llm_attempts: int = 6
-
-
-@dataclass(frozen=True)
-class RunOptions:
-    """How a task is to be run.
-
-    Attributes:
-        limits: The loop's parameters.
-        answer_format: ``plain``: prose in the question's language; ``gaia``: the bare value.
-        answer_schema: JSON schema of the answer's value, if one was asked for.
-        extract_form: ``statements``, ``facts`` or ``auto``.
-        extract_max_tokens: Limit of an extraction's reply, ``None`` leaves it to the model's settings.
-        vote_temperature: Sampling temperature of votes.
-        result_tokens: Tokens of all tool results together in one request.
-    """
-
-    limits: LoopLimits = field(default_factory=LoopLimits)
-    answer_format: AnswerFormat = "plain"
-    answer_schema: JsonSchema | None = None
-    extract_form: ExtractForm = "auto"
-    extract_max_tokens: int | None = None
-    vote_temperature: float = 0.7
-    result_tokens: int = 12_000
-
-
-@dataclass(frozen=True)
-class Origin:
-    """Where an element came from.
-
-    Attributes:
-        sources: Steps of tool calls, ``task`` or ``model``.
-        step: Place of the write in the run.
-        iteration: Iteration of the write; 0 outside the loop.
-    """
-
-    sources: tuple[str, ...]
-    step: str
-    iteration: int
-
 
 class GraphHandle(Protocol):
     """The run's graph: asynchronous, journalled, with the core's own folded copy."""

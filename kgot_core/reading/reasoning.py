@@ -53,6 +53,7 @@ def reasoning_spans(text: str) -> list[tuple[int, int]]:
     spans: list[tuple[int, int]] = []
     opened: int | None = None
     at_line_start = False
+    quoted = 0
     for tag in TAG.finditer(text):
         closing = bool(tag["close"] or tag["close2"])
         line = _line_before(text, tag.start())
@@ -60,10 +61,14 @@ def reasoning_spans(text: str) -> list[tuple[int, int]]:
             if closing:
                 spans.append((opened, tag.end()))
                 opened = None
+        elif closing and quoted:
+            quoted -= 1
         elif closing:
             if not text[tag.end() : tag.end() + 1].strip() or not line.strip():
                 spans = [(0, tag.end())]
-        elif not line.strip() or not _QUOTE.search(line):
+        elif line.strip() and _QUOTE.search(line):
+            quoted += 1
+        else:
             opened, at_line_start = tag.start(), not line.strip()
     if opened is not None and at_line_start:
         spans.append((opened, len(text)))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from kgot_core.contracts.model import Reply, Request, Role, system, user
-from kgot_core.contracts.run import RunOptions
+from kgot_core.contracts.options import RunOptions
 from kgot_core.contracts.sandbox import CodeJob, CodeResult, Sandbox
 from kgot_core.contracts.solver import Solver
 from kgot_core.contracts.task import Task

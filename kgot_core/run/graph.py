@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from kgot_core.contracts.backend import Call, GraphBackend, Row
 from kgot_core.contracts.dialect import Dialect
-from kgot_core.contracts.run import Origin
+from kgot_core.contracts.options import Origin
 from kgot_core.errors import QueryError, StoreUnavailable
 from kgot_core.events import GraphQueried, GraphWritten
 from kgot_core.graph.elements import GraphChange, change_from_json, change_to_json

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from kgot_core.contracts.backend import GraphBackend, OpenContext
-from kgot_core.contracts.run import RunOptions
+from kgot_core.contracts.options import RunOptions
 from kgot_core.contracts.sandbox import Sandbox, SandboxLimits
 from kgot_core.contracts.solver import Solver
 from kgot_core.contracts.strategy import Strategy

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import threading
 from collections.abc import Callable
 from typing import TypeVar
@@ -13,8 +14,11 @@ T = TypeVar("T")
 async def in_thread(function: Callable[[], T], seconds: float | None = None) -> T:
     """Runs a function on a daemon thread of its own and gives its result.
 
+    What means something to an event loop, and would end or confuse it, arrives as a RuntimeError: an exit, an
+    interrupt, a cancellation, the end of an iteration.
+
     Args:
-        function: The blocking call.
+        function: The blocking call; it sees the caller's context variables.
         seconds: How long to wait; ``None`` for ever.
 
     Raises:
@@ -22,17 +26,21 @@ async def in_thread(function: Callable[[], T], seconds: float | None = None) -> 
     """
     loop = asyncio.get_running_loop()
     future: asyncio.Future[T] = loop.create_future()
+    context = contextvars.copy_context()
 
     def settle(act: Callable[[], None]) -> None:
-        # The loop may be closed and the waiter gone by the time a slow call ends.
-        if not loop.is_closed():
+        # The loop may be closed, also between these lines, and the waiter gone by the time a slow call ends.
+        try:
             loop.call_soon_threadsafe(lambda: None if future.done() else act())
+        except RuntimeError:
+            if not loop.is_closed():
+                raise
 
     def work() -> None:
         try:
-            result = function()
-        except BaseException as error:  # handed to the waiter as it is
-            failure = error
+            result = context.run(function)
+        except BaseException as error:  # handed to the waiter
+            failure = _harmless(error)
             settle(lambda: future.set_exception(failure))
         else:
             settle(lambda: future.set_result(result))
@@ -40,3 +48,11 @@ async def in_thread(function: Callable[[], T], seconds: float | None = None) -> 
     threading.Thread(target=work, daemon=True, name="kgot-call").start()
     async with asyncio.timeout(seconds):
         return await future
+
+
+def _harmless(error: BaseException) -> BaseException:
+    if isinstance(error, Exception) and not isinstance(error, StopIteration | StopAsyncIteration):
+        return error
+    harmless = RuntimeError(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__)
+    harmless.__cause__ = error
+    return harmless

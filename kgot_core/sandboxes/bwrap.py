@@ -59,7 +59,7 @@ def check(settings: BwrapSettings) -> Problem | None:
     if problem is not None:
         return problem
     try:
-        jail = JailProcess(program, build_jail(), 1024 * 1024 if _limits_tmpfs(program) else 0, "import json")
+        jail = JailProcess(program, build_jail(), 1024 * 1024 if _limits_tmpfs(program) else 0, "pass")
     except SandboxError as error:
         return Problem(error.message, _INSTALL)
     try:

@@ -46,7 +46,7 @@ class JailProcess:
     """
 
     def __init__(self, path: str, jail: Jail, tmpfs_bytes: int, code: str = _START) -> None:
-        self._started = threading.Event()
+        self._started, self._ended = threading.Event(), threading.Event()
         self._refused = ""
         self._first = 0
         self._process: subprocess.Popen[bytes] | None = None
@@ -92,6 +92,7 @@ class JailProcess:
             self._started.set()
         if self._process is not None:
             self._process.wait()
+            self._ended.set()
 
     def send(self, header: dict[str, Any], blobs: Iterable[bytes] = (), *, seconds: float = 30.0) -> None:
         """Sends a frame.
@@ -179,9 +180,7 @@ class JailProcess:
 
     def code(self, seconds: float) -> int | None:
         """Gives the exit code, waiting for at most some seconds for it."""
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            return self._process.wait(seconds) if self._process else None
-        return None
+        return self._process.returncode if self._ended.wait(seconds) and self._process else None
 
     def kill(self) -> None:
         """Ends every process of the jail; may be called from another thread."""

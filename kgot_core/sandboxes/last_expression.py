@@ -56,7 +56,8 @@ def keep_value(code: str, name: str) -> str | None:
     """
     reader = _Reader()
     try:
-        for token in tokenize.generate_tokens(io.StringIO(code).readline):
+        # Without a final line break, the tokenizer takes a last line that looks like a comment for one.
+        for token in tokenize.generate_tokens(io.StringIO(code + "\n").readline):
             reader.take(token)
     except (tokenize.TokenError, SyntaxError, ValueError):
         return None

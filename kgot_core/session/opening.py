@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from kgot_core import providers
 from kgot_core.contracts.backend import GraphBackend, OpenContext
-from kgot_core.contracts.run import RunOptions
+from kgot_core.contracts.options import RunOptions
 from kgot_core.contracts.sandbox import Prelude, PythonKind, Sandbox, SandboxLimits, SandboxSession
 from kgot_core.contracts.task import JsonSchema
 from kgot_core.errors import ReplayDiverged, UsageError

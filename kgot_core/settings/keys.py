@@ -84,7 +84,7 @@ def _keys(kind: type, path: KeyPath, described: Mapping[str, Mapping[str, Any]])
 
 def _hints(kind: type) -> Mapping[str, Any]:
     if kind is CoreSettings:
-        from kgot_core.contracts.run import LoopLimits
+        from kgot_core.contracts.options import LoopLimits
 
         return get_type_hints(kind, localns={"LoopLimits": LoopLimits})
     try:

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from kgot_core.contracts.run import LoopLimits
+    from kgot_core.contracts.options import LoopLimits
     from kgot_core.providers import ProviderKind
 
 SECTIONS: Mapping[ProviderKind, str] = MappingProxyType(
@@ -154,7 +154,7 @@ LOOP: Mapping[str, Mapping[str, Any]] = MappingProxyType(
 
 
 def _loop() -> LoopLimits:
-    from kgot_core.contracts.run import LoopLimits  # costs more than all the rest of this module
+    from kgot_core.contracts.options import LoopLimits  # costs more than all the rest of this module
 
     return LoopLimits()
 

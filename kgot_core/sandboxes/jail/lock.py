@@ -47,8 +47,11 @@ def give_up_rights() -> Kernel:
     namespace has already mapped that user to nobody.
 
     Raises:
-        PermissionError: The worker would still be root.
+        PermissionError: The worker would still be root, or this is no jail.
     """
+    if os.getpid() != 1:
+        # It ends all processes that it can see after each job.
+        raise PermissionError("the sandbox worker may only be the first process of a jail")
     kernel = Kernel()
     if os.getuid() == 0:
         # Bubblewrap made the tmpfs as root; its owner may still open it to everybody without any capability.

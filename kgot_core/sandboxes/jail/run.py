@@ -126,7 +126,8 @@ def _cancelled(inlet: int) -> None:
 
 
 def end_all(child: int, status: int | None) -> int:
-    """Ends every process of the jail but this one; gives the child's status."""
+    """Ends every process of the jail but this one, which is its first; gives the child's status."""
+    assert os.getpid() == 1
     while True:
         with contextlib.suppress(ProcessLookupError):
             os.kill(-1, signal.SIGKILL)

@@ -1,0 +1,63 @@
+"""Every event of a run as a frozen dataclass. A run is its event stream: all that is shown or resumed reads these.
+
+An event's record is one JSON object ``{run, seq, at, step, kind, ...fields}``. Events whose class is a
+:class:`CallEvent` are outside calls: they carry the hash of what was asked, and a repeated run is answered from them.
+"""
+
+from kgot_core.events.base import PARTS, SCHEMA_VERSION, CallEvent, Event
+from kgot_core.events.calls import (
+    CodeRan,
+    GraphOpened,
+    GraphQueried,
+    GraphWritten,
+    ModelCalled,
+    OutsideCalled,
+    ToolCalled,
+    ToolsOpened,
+)
+from kgot_core.events.course import (
+    GraphState,
+    IterationStarted,
+    ModelRetried,
+    Notice,
+    RunFinished,
+    RunStarted,
+    SolveFailed,
+    StatementDropped,
+    ToolRetried,
+    ToolStarted,
+    ValueReplaced,
+    Voted,
+)
+from kgot_core.events.records import event_classes, from_record, request_hash, to_fields
+
+__all__ = [
+    "PARTS",
+    "SCHEMA_VERSION",
+    "CallEvent",
+    "CodeRan",
+    "Event",
+    "GraphOpened",
+    "GraphQueried",
+    "GraphState",
+    "GraphWritten",
+    "IterationStarted",
+    "ModelCalled",
+    "ModelRetried",
+    "Notice",
+    "OutsideCalled",
+    "RunFinished",
+    "RunStarted",
+    "SolveFailed",
+    "StatementDropped",
+    "ToolCalled",
+    "ToolRetried",
+    "ToolStarted",
+    "ToolsOpened",
+    "ValueReplaced",
+    "Voted",
+    "event_classes",
+    "from_record",
+    "request_hash",
+    "to_fields",
+]

@@ -1,0 +1,127 @@
+"""The course of a run between its outside calls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from kgot_core.events.base import SCHEMA_VERSION, Event
+from kgot_core.graph.values import JsonValue
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunStarted(Event):
+    """The first event: what was asked, with what."""
+
+    kind: ClassVar[str] = "run_started"
+    schema: int = SCHEMA_VERSION
+    versions: Mapping[str, str] = field(default_factory=dict)
+    question: str = ""
+    files: tuple[Mapping[str, JsonValue], ...] = ()
+    plan: Mapping[str, JsonValue] = field(default_factory=dict)
+    prompts: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class IterationStarted(Event):
+    """A round of the loop begins (paper, section 4)."""
+
+    kind: ClassVar[str] = "iteration_started"
+    iteration: int = 0
+    limit: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelRetried(Event):
+    """A model request failed and will be tried again."""
+
+    kind: ClassVar[str] = "model_retried"
+    stage: str = ""
+    attempt: int = 0
+    wait: float = 0.0
+    cause: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Voted(Event):
+    """Samples became a choice."""
+
+    kind: ClassVar[str] = "voted"
+    stage: str = ""
+    choice: str = ""
+    counts: Mapping[str, int] = field(default_factory=dict)
+    unreadable: int = 0
+    reasons: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToolStarted(Event):
+    """A tool call begins."""
+
+    kind: ClassVar[str] = "tool_started"
+    tool: str = ""
+    arguments: Mapping[str, JsonValue] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToolRetried(Event):
+    """A tool call failed in a way that may pass, and will be tried again."""
+
+    kind: ClassVar[str] = "tool_retried"
+    tool: str = ""
+    attempt: int = 0
+    cause: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GraphState(Event):
+    """The whole graph, from time to time, so that a reader need not fold from the start."""
+
+    kind: ClassVar[str] = "graph_state"
+    snapshot: Mapping[str, JsonValue] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class StatementDropped(Event):
+    """A statement could not be mended and was passed over (paper, section 3.6)."""
+
+    kind: ClassVar[str] = "statement_dropped"
+    statement: str = ""
+    error: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ValueReplaced(Event):
+    """A fact contradicted a value that stood in the graph, and replaced it; both are kept here."""
+
+    kind: ClassVar[str] = "value_replaced"
+    element: str = ""
+    name: str = ""
+    old: JsonValue = None
+    new: JsonValue = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SolveFailed(Event):
+    """A way to solve gave nothing; the next one is tried."""
+
+    kind: ClassVar[str] = "solve_failed"
+    form: str = ""
+    cause: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Notice(Event):
+    """A line for the user: something was done another way, or left out."""
+
+    kind: ClassVar[str] = "notice"
+    text: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunFinished(Event):
+    """The last event: the answer as printed by ``--json``."""
+
+    kind: ClassVar[str] = "run_finished"
+    answer: Mapping[str, JsonValue] = field(default_factory=dict)
