@@ -18,6 +18,7 @@ from kgot_core.events import Event
 from kgot_core.graph.elements import GraphChange
 from kgot_core.graph.fold import TaskGraph
 
+
 class GraphHandle(Protocol):
     """The run's graph: asynchronous, journalled, with the core's own folded copy."""
 

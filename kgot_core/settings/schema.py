@@ -150,7 +150,7 @@ LOOP: Mapping[str, Mapping[str, Any]] = MappingProxyType(
         "max_llm_attempts": {"help": "attempts of one model request", "minimum": 1},
     }
 )
-"""What is said of the fields of :class:`~kgot_core.contracts.run.LoopLimits`, the settings ``loop.*``."""
+"""What is said of the fields of :class:`~kgot_core.contracts.options.LoopLimits`, the settings ``loop.*``."""
 
 
 def _loop() -> LoopLimits:

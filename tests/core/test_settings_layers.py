@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgot_core.contracts.run import LoopLimits
+from kgot_core.contracts.options import LoopLimits
 from kgot_core.errors import UsageError
 from kgot_core.settings import Override, Settings
 from kgot_core.settings.keys import Catalogue

@@ -54,6 +54,6 @@ def _hint(text: str, python: PythonKind) -> str:
         return _SUBSET_NX
     if "numpy" in last and last.startswith("ModuleNotFoundError"):
         return "numpy is not installed; use another measure, such as nx.degree_centrality(G)"
-    if last.startswith("NetworkXNotImplemented") and "multigraph" in last:
+    if "NetworkXNotImplemented" in last and "multigraph" in last:
         return "give it nx.Graph(G) or nx.DiGraph(G) instead of G"
     return ""

@@ -256,7 +256,10 @@ class KgGraph:
         """Gives those of some nodes that are there; all by default."""
         if nbunch is None:
             return iter(list(self.attributes))
-        found = [nbunch] if isinstance(nbunch, str) or nbunch in self.attributes else list(nbunch)
+        try:
+            found = [nbunch] if isinstance(nbunch, str) or nbunch in self.attributes else list(nbunch)
+        except TypeError:
+            found = list(nbunch)
         return iter([node for node in found if node in self.attributes])
 
     def number_of_nodes(self) -> int:
