@@ -1,39 +1,58 @@
 # `make demo` and `make test` need Python 3.11 or later, make and git; everything else goes into .venv.
-PYTHON ?= $(shell command -v python3.11 || command -v python3)
-BIN := .venv/bin
-SOURCES := pyproject.toml plugins/dev.txt $(wildcard plugins/*/pyproject.toml)
 
-.PHONY: demo test check smoke clean
+# The first Python here that is new enough and can make environments; make PYTHON=/path/to/python demo picks another.
+CAN := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))
+PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3.11; do \
+	$$python -c '$(CAN)' 2>/dev/null && echo $$python && break; done)
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+PACKAGES := pyproject.toml plugins/dev.txt $(wildcard plugins/*/pyproject.toml)
+
+# An environment names its folder in its programs, so a checkout that was moved or copied needs a new one.
+MADE_IN := $(shell cat .venv/.installed 2>/dev/null)
+ifneq ($(MADE_IN),$(CURDIR))
+.PHONY: .venv/.installed
+endif
+
+.PHONY: help demo test check smoke clean
+
+help:  ## List what there is to make.
+	@sed -n 's/^\([a-z]*\):.*## /\1: /p' Makefile
 
 demo: .venv/.installed  ## Show the whole loop offline, with recorded model replies.
-	@$(BIN)/kgot demo
+	@$(BIN)/python -m kgot_core demo
 
-test: .venv/.developed  ## Run all tests; those that need a service or a jail say how to get it.
-	$(BIN)/python -m pytest -n auto
+test: .venv/.developed  ## Run all tests; one that needs what is missing here is skipped and says how to get it.
+	@$(BIN)/python -m pytest -n auto --dist loadgroup -rs
 
-check: .venv/.developed  ## Formatter, linter, types, import layers, dependencies.
+check: .venv/.developed  ## Check format, style, types, import layers and requirements.
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/lint-imports
+	$(BIN)/lint-imports --no-cache
 	$(BIN)/deptry .
-	cd plugins/kgot-networkx && ../../$(BIN)/deptry .
+	@for plugin in plugins/*/pyproject.toml; do \
+		echo "deptry $$(dirname $$plugin)"; (cd "$$(dirname "$$plugin")" && ../../$(BIN)/deptry .) || exit 1; done
 
-smoke: .venv/.developed  ## Run against a real small model over HTTP, 20 times (slow, opt-in).
-	$(BIN)/python -m pip install -q --group smoke
-	$(BIN)/python -m pytest -m smoke tests/smoke
+smoke: .venv/.developed  ## Answer 20 questions with a real small model over HTTP; slow, so by request only.
+	@$(PIP) install --group smoke
+	@$(BIN)/python -m pytest -m smoke -s tests/smoke
 
-.venv/.installed: $(SOURCES)
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "kgot needs Python 3.11 or later: make PYTHON=python3.11 demo")'
-	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	@echo "installing kgot into .venv ..."
-	@$(BIN)/python -m pip install -q --disable-pip-version-check -r plugins/dev.txt
-	@touch $@
+.venv/.installed: $(PACKAGES)
+	@"$(PYTHON)" -c '$(CAN)' || { echo "kgot needs Python 3.11 or later with its module venv (Debian and Ubuntu:" \
+		"apt install python3-venv). Name one: make PYTHON=/path/to/python3.11 demo" >&2; exit 1; }
+	@test -z "$(MADE_IN)" -o "$(MADE_IN)" = "$(CURDIR)" || rm -rf .venv
+	@$(PIP) --version >/dev/null 2>&1 || "$(PYTHON)" -m venv --clear .venv
+	@echo "installing kgot into .venv; this takes a minute, once ..."
+	@$(PIP) install --requirement plugins/dev.txt
+	@printf '%s' '$(CURDIR)' >$@
 
 .venv/.developed: .venv/.installed
-	@$(BIN)/python -m pip install -q --disable-pip-version-check --upgrade 'pip>=25.1'
-	@$(BIN)/python -m pip install -q --disable-pip-version-check -r plugins/dev.txt -e '.[openai,ollama]' --group dev
+	@echo "installing what the tests need into .venv ..."
+	@$(PIP) install 'pip>=25.1'
+	@$(PIP) install --requirement plugins/dev.txt --editable '.[openai,ollama,testing]' \
+		--editable 'plugins/kgot-networkx[analytics]' --group dev
 	@touch $@
 
-clean:  ## Remove the virtual environment and build results.
+clean:  ## Remove the environment and build results.
 	rm -rf .venv build dist

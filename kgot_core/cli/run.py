@@ -67,7 +67,7 @@ def run(
 
 def show_answer(answer: Answer, as_json: bool) -> None:
     """Prints an answer: its text alone, or all of it as JSON. Why there is none goes to standard error."""
-    from kgot_core.run.lifecycle import answer_to_json
+    from kgot_core.run.ending import answer_to_json
 
     if as_json:
         click.echo(json.dumps(answer_to_json(answer), ensure_ascii=False, indent=2))

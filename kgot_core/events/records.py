@@ -52,7 +52,7 @@ def from_record(record: Mapping[str, Any]) -> Event | None:
     for cls in CLASSES:
         if cls.kind == record.get("kind"):
             known = {item.name: item for item in dataclasses.fields(cls)}
-            values = {name: _tupled(record[name]) for name in known if name in record}
+            values = {name: _typed(record[name], item) for name, item in known.items() if name in record}
             return cls(**values)
     return None
 
@@ -71,5 +71,6 @@ def _plain(value: Any) -> Any:
     return [_plain(item) for item in value]
 
 
-def _tupled(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
+def _typed(value: Any, item: dataclasses.Field[Any]) -> Any:
+    """Gives a list as the tuple that the field holds; a JSON value stays a list."""
+    return tuple(value) if isinstance(value, list) and str(item.type).startswith("tuple") else value

@@ -17,7 +17,7 @@ _FORM_WORDS = frozenset({
     "that", "there", "it", "its", "if", "in", "no", "yes", "we", "i", "so", "graph", "node", "nodes", "edge",
     "edges", "task", "question", "optional", "with", "as", "count", "order", "by", "limit", "not", "and", "or"
 })  # fmt: skip
-_SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n")
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n")
 _WORD = re.compile(r"\w+")
 _SHARE = 0.6
 _MOST_PIECES = 2_000
@@ -45,7 +45,7 @@ def repeats_example(reply: str, examples: Sequence[str]) -> bool:
     told = [piece for example in examples for piece in _pieces(example) if _is_telling(piece)]
     if not told:
         return False
-    return any(_repeats(piece, other) for piece in _pieces(strip_reasoning(reply)) if piece.telling for other in told)
+    return any(_repeats(piece, other) for piece in _pieces(strip_reasoning(reply)) for other in told)
 
 
 def _pieces(text: str) -> Iterator[_Piece]:

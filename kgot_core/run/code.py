@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 
 from kgot_core.contracts.sandbox import CodeJob, CodeResult, Prelude, Sandbox, SandboxLimits, SandboxSession
+from kgot_core.errors import SandboxError
 from kgot_core.events import PARTS, CodeRan
+from kgot_core.run.held import Held
 from kgot_core.run.journal import Journal
 from kgot_core.run.threads import in_thread
 
@@ -25,7 +27,7 @@ class CodeDesk:
         self._journal = journal
         self._sandbox = sandbox
         self._limits = limits
-        self._session: SandboxSession | None = None
+        self._session: Held[SandboxSession] = Held()
         self._turn = asyncio.Lock()
 
     async def run(self, step: str, job: CodeJob, tool: str = "") -> CodeResult:
@@ -43,7 +45,11 @@ class CodeDesk:
 
         async def make() -> CodeRan:
             async with self._turn:
-                result = await in_thread(lambda: self._open().run(job), self._seconds(job) + GRACE)
+                try:
+                    result = await in_thread(lambda: self._open().run(job), self._seconds(job) + GRACE)
+                except TimeoutError:
+                    self.cancel()
+                    raise SandboxError("the sandbox did not end the script in time") from None
             stage = "tool" if tool else "compute"
             return CodeRan(
                 part=PARTS[stage],
@@ -73,19 +79,14 @@ class CodeDesk:
 
     def close(self) -> None:
         """Ends the session. Idempotent."""
-        session, self._session = self._session, None
-        if session is not None:
-            session.close()
+        self._session.close()
 
     def cancel(self) -> None:
         """Ends a running script."""
-        if self._session is not None:
-            self._session.cancel()
+        self._session.cancel()
 
     def _open(self) -> SandboxSession:
-        if self._session is None:
-            self._session = self._sandbox.open(Prelude(), self._limits)
-        return self._session
+        return self._session.thing or self._session.keep(self._sandbox.open(Prelude(), self._limits))
 
     def _seconds(self, job: CodeJob) -> float:
         return (job.limits or self._limits).seconds

@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from kgot_core.contracts.model import Completion
 from kgot_core.contracts.run import Run
-from kgot_core.contracts.solver import Proposal
+from kgot_core.contracts.solver import Proposal, SolveForm
 from kgot_core.contracts.voter import Ballot, Choice, Vote
 from kgot_core.errors import Unreadable
 from kgot_core.events import Voted
+from kgot_core.reading.blocks import read_blocks
 from kgot_core.reading.decision import Decision, read_decision
-from kgot_core.reading.echo import repeats_example
 from kgot_core.run.evidence import match_names
-from kgot_core.run.rules import decide_examples
+from kgot_core.run.examples import copies_decision
+
+NOTHING_KNOWN = "what the task asks for is not in the graph yet"
+UNSUPPORTED = "an answer was given, but nothing in the graph was named that it rests on"
 
 
 @dataclass(frozen=True)
@@ -43,16 +47,12 @@ async def decide(run: Run, last_round: bool) -> Verdict:
     tail = run.prompt(
         "decide", form=run.prompt("decide_query", fence=fence) if form == "query" else run.prompt("decide_direct")
     )
-    examples = decide_examples(run.graph.dialect, form)
 
     async def draw(first: int, count: int) -> Sequence[Vote]:
         reply = await run.ask_with_state(
             f"votes-{first}", "decide", tail, n=count, temperature=run.options.vote_temperature
         )
-        return [
-            _vote(run, completion.text, form, examples, last_round, completion.truncated)
-            for completion in reply.completions
-        ]
+        return [_vote(run, completion, last_round) for completion in reply.completions]
 
     ballot = Ballot(
         stage="decide",
@@ -62,7 +62,7 @@ async def decide(run: Run, last_round: bool) -> Verdict:
         at_once=await run.samples_at_once("at-once", "graph"),
     )
     choice = await run.vote(ballot)
-    verdict = _verdict(choice)
+    verdict = _verdict(choice, form)
     run.emit(
         Voted(
             stage="decide",
@@ -75,36 +75,48 @@ async def decide(run: Run, last_round: bool) -> Verdict:
     return verdict
 
 
-def _vote(run: Run, text: str, form: str, examples: Sequence[str], last_round: bool, cut: bool) -> Vote:
+def _vote(run: Run, completion: Completion, last_round: bool) -> Vote:
+    form = run.solver.form
+    text, cut = completion.text, completion.truncated
+    if copies_decision(text, run.graph.dialect):
+        return Vote(None, "the reply repeats the prompt's example")
     try:
-        decision = read_decision(text, "query" if form == "query" else "direct")
+        decision = read_decision(text, form, cut=cut)
     except Unreadable as error:
         return Vote(None, error.message)
-    if cut and decision.verdict == "solve":
+    if decision.verdict == "enhance":
+        return Vote("enhance", decision.reason, decision)
+    if cut and not any(block.closed for block in read_blocks(text)):
         return Vote(None, "the reply was cut off by the token limit")
-    if repeats_example(text, examples):
-        return Vote(None, "the reply repeats the prompt's example")
-    if decision.verdict == "solve" and form == "direct" and not last_round and not _rests_on_graph(run, decision):
-        return Vote("enhance", "the answer was not shown to rest on anything in the graph")
-    return Vote(decision.verdict, decision.reason, decision)
+    if form == "direct" and not last_round and not match_names(run.graph.state, decision.basis):
+        # Not the vote's own words: a guess must not become a fact on its way through the reasons.
+        return Vote("enhance", UNSUPPORTED)
+    return Vote("solve", decision.reason, decision)
 
 
-def _rests_on_graph(run: Run, decision: Decision) -> bool:
-    return bool(match_names(run.graph.state, decision.basis))
-
-
-def _verdict(choice: Choice) -> Verdict:
+def _verdict(choice: Choice, form: SolveForm) -> Verdict:
     if choice.key == "solve":
-        supporting = [vote.payload for vote in choice.supporting() if isinstance(vote.payload, Decision)]
-        merged: dict[str, list[Decision]] = {}
-        for decision in supporting:
-            if decision.payload.strip():
-                merged.setdefault(decision.payload.strip(), []).append(decision)
-        ranked = sorted(merged.items(), key=lambda item: -len(item[1]))
-        proposals = tuple(Proposal(text, len(votes), votes[0].basis) for text, votes in ranked)
-        return Verdict(True, proposals or (Proposal(""),))
-    reasons = [vote.reason.strip() for vote in choice.votes if vote.key == "enhance" and vote.reason.strip()]
-    return Verdict(False, missing=merge_reasons(reasons) or "what the task asks for is not in the graph yet")
+        return Verdict(True, _proposals([vote.payload for vote in choice.supporting()], form) or (Proposal(""),))
+    reasons = [vote.reason.strip() for vote in choice.votes if vote.key == "enhance"]
+    found = [reason for reason in reasons if reason and reason != UNSUPPORTED]
+    return Verdict(False, missing=merge_reasons(found) or NOTHING_KNOWN)
+
+
+def _proposals(decisions: Sequence[Decision], form: SolveForm) -> tuple[Proposal, ...]:
+    """Gives distinct queries or answers, most supported first; of equally supported ones the earlier first."""
+    merged: dict[str, list[Decision]] = {}
+    for decision in decisions:
+        text = decision.payload.strip()
+        same = _plain(text) if form == "direct" else "\n".join(line.rstrip() for line in text.splitlines())
+        if same:
+            merged.setdefault(same, []).append(decision)
+    ranked = sorted(merged.values(), key=lambda votes: -len(votes))
+    return tuple(
+        Proposal(
+            votes[0].payload.strip(), len(votes), tuple(dict.fromkeys(name for vote in votes for name in vote.basis))
+        )
+        for votes in ranked
+    )
 
 
 def merge_reasons(reasons: Sequence[str]) -> str:

@@ -74,6 +74,8 @@ class FileShelf:
             self._temporary.cleanup()
 
     def _free_name(self, name: str) -> str:
+        # A file system may hold names that are no text; the model and the record need text.
+        name = name.encode("utf-8", "replace").decode()
         stem, suffix = Path(name).stem, Path(name).suffix
         free, number = name, 2
         while free in self._files:
@@ -83,8 +85,9 @@ class FileShelf:
 
 def describe_attachment(path: Path) -> dict[str, JsonValue]:
     """Gives an attachment's name, size and hash for the record."""
-    data = path.read_bytes()
-    return {"name": path.name, "bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256")
+        return {"name": path.name, "bytes": file.tell(), "sha256": digest.hexdigest()}
 
 
 def _checked(path: Path) -> Path:

@@ -18,10 +18,11 @@ EVENTS = "events.jsonl"
 BLOBS = "blobs.txt"
 ANSWER = "answer.json"
 LONG_TEXT = 400
+MARK = "@blob"
 
 
 class RunWriter(Sink):
-    """Writes the records of one run into its folder.
+    """Writes the records of one run into its folder; the journal gives it plain JSON without secrets.
 
     A text of more than 400 characters goes to the blob file once, however often it comes, and its place in the record
     holds ``{"@blob": [offset, length]}`` in bytes.
@@ -89,18 +90,20 @@ class RunWriter(Sink):
         if isinstance(value, str):
             return self._blob(value) if len(value) > LONG_TEXT else value
         if isinstance(value, Mapping):
-            return {name: self._shorten(item) for name, item in value.items()}
+            found = {name: self._shorten(item) for name, item in value.items()}
+            # Data may look like the place of a long text by chance, or by intent.
+            return {MARK: {"data": found[MARK]}} if found.keys() == {MARK} else found
         if isinstance(value, list):
             return [self._shorten(item) for item in value]
         return value
 
     def _blob(self, text: str) -> dict[str, list[int]]:
-        data = text.encode("utf-8", "surrogatepass")
+        data = text.encode()
         digest = hashlib.sha256(data).digest()
         if digest not in self._places:
             self._places[digest] = (self._blobs.tell(), len(data))
             self._blobs.write(data + b"\n")
-        return {"@blob": list(self._places[digest])}
+        return {MARK: list(self._places[digest])}
 
 
 def read_records(folder: Path) -> Iterator[dict[str, Any]]:
@@ -112,34 +115,38 @@ def read_records(folder: Path) -> Iterator[dict[str, Any]]:
     path = folder / EVENTS
     if not path.is_file():
         raise UsageError(f"there is no run in {folder}", hint="kgot runs lists the runs")
-    lines = path.read_bytes().split(b"\n")
-    with (folder / BLOBS).open("rb") as blobs:
-        for number, line in enumerate(lines, start=1):
-            if not line.strip():
-                continue
-            try:
-                record = _restore(json.loads(line), blobs)
-            except (ValueError, KeyError, TypeError) as error:
-                if number == len(lines):
-                    return
-                raise UsageError(f"{path} is damaged at line {number}: {error}") from None
-            if record.get("kind") == "run_started" and int(record.get("schema", 0)) > SCHEMA_VERSION:
-                raise UsageError(
-                    f"the run in {folder} was written by a newer version (format {record['schema']})",
-                    hint="update kgot-core",
-                )
-            yield record
+    try:
+        # Events first: a long text is written before the event that holds it.
+        lines = [line for line in path.read_bytes().split(b"\n") if line.strip()]
+        blobs = (folder / BLOBS).read_bytes() if (folder / BLOBS).exists() else b""
+    except OSError as error:
+        raise UsageError(f"the run in {folder} cannot be read: {error.strerror}") from None
+    for number, line in enumerate(lines, start=1):
+        try:
+            record = _restore(json.loads(line), blobs)
+            newer = record["kind"] == "run_started" and int(record.get("schema", 0)) > SCHEMA_VERSION
+        except (ValueError, LookupError, TypeError, RecursionError) as error:
+            if number == len(lines):
+                return
+            raise UsageError(f"{path} is damaged at line {number}: {error}") from None
+        if newer:
+            raise UsageError(
+                f"the run in {folder} was written by a newer version (format {record['schema']})",
+                hint="update kgot-core",
+            )
+        yield record
 
 
-def _restore(value: Any, blobs: IO[bytes]) -> Any:
+def _restore(value: Any, blobs: bytes) -> Any:
     if isinstance(value, dict):
-        if value.keys() == {"@blob"}:
-            offset, length = value["@blob"]
-            blobs.seek(offset)
-            data = blobs.read(length)
+        if value.keys() == {MARK} and isinstance(value[MARK], dict):
+            return {MARK: _restore(value[MARK]["data"], blobs)}
+        if value.keys() == {MARK}:
+            offset, length = value[MARK]
+            data = blobs[offset : offset + length]
             if len(data) != length:
                 raise ValueError("a long text is missing")
-            return data.decode("utf-8", "surrogatepass")
+            return data.decode()
         return {name: _restore(item, blobs) for name, item in value.items()}
     if isinstance(value, list):
         return [_restore(item, blobs) for item in value]

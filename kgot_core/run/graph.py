@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeVar
@@ -157,7 +158,8 @@ class GraphDesk:
                 try:
                     return await in_thread(lambda: function(backend), self._seconds + GRACE)
                 except TimeoutError:
-                    backend.cancel()
+                    with contextlib.suppress(Exception):  # whatever it says, the statement has had its time
+                        await in_thread(backend.cancel, GRACE)
                     raise QueryError(f"the statement took longer than {self._seconds:g} seconds") from None
                 except StoreUnavailable:
                     if attempt == STORE_ATTEMPTS:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import itertools
+import math
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -14,9 +16,14 @@ from kgot_core.contracts.task import Usage
 from kgot_core.errors import ReplayDiverged
 from kgot_core.events import CallEvent, Event, ModelCalled, Notice, from_record, request_hash, to_fields
 from kgot_core.graph.values import JsonValue
+from kgot_core.run.faults import said
 from kgot_core.run.folder import RunWriter
 
 Call = TypeVar("Call", bound=CallEvent)
+
+
+class RecordEnds(ReplayDiverged):
+    """A repeated run has come to a call that its record does not hold."""
 
 
 class Journal:
@@ -51,8 +58,15 @@ class Journal:
         self._numbers = itertools.count(1)
         self._began = time.monotonic()
 
-    def emit(self, step: str, event: Event) -> None:
-        """Records an event and tells the sinks."""
+    def emit(self, step: str, event: Event) -> Mapping[str, JsonValue]:
+        """Records an event and tells the sinks.
+
+        Returns:
+            The record: plain JSON without secrets.
+
+        Raises:
+            KgotError: The record cannot be written; the sinks have been told all the same.
+        """
         if isinstance(event, ModelCalled):
             self.usage += Usage(**event.usage)  # type: ignore[arg-type]
         record: dict[str, JsonValue] = {
@@ -62,27 +76,31 @@ class Journal:
             "step": step,
             **self._clean(to_fields(event)),
         }
-        if self._writer is not None:
-            self._writer.emit(record)
-            if isinstance(event, CallEvent):
-                self._writer.sync()
-        for sink in tuple(self._sinks):
-            self._tell(sink, record)
+        try:
+            if self._writer is not None:
+                self._writer.emit(record)
+                if isinstance(event, CallEvent):
+                    self._writer.sync()
+        finally:
+            self._tell(record)
+        return record
 
     async def call(self, kind: type[Call], step: str, request: Any, make: Callable[[], Awaitable[Call]]) -> Call:
         """Gives an outside call's event: the recorded one, or that of ``make``.
 
-        Events that ``make`` emits must stand at steps below ``step``: they come again with the recorded call.
+        Either is the event as it is recorded, so that a repeated run goes on from the same. Events that ``make`` emits
+        must stand at steps below ``step``: they come again with the recorded call.
 
         Raises:
-            ReplayDiverged: The record holds another request at this step, or none while calls may not be made.
+            ReplayDiverged: The record holds another request at this step.
+            RecordEnds: The record holds none, and calls may not be made.
         """
-        asked = request_hash(request)
+        asked = request_hash(self._clean(request))
         place = self._places.get((step, kind.kind))
         if place is not None:
             return self._repeat(kind, step, asked, place)
         if not self._live:
-            raise ReplayDiverged(f"the record holds no {kind.kind} at {step}")
+            raise RecordEnds(f"the record holds no {kind.kind} at {step}")
         began = time.monotonic()
         event = await make()
         event = replace(
@@ -91,13 +109,19 @@ class Journal:
             started=round(began - self._began, 4),
             seconds=round(time.monotonic() - began, 4),
         )
-        self.emit(step, event)
-        return event
+        recorded = from_record(self.emit(step, event))
+        return recorded if isinstance(recorded, kind) else event
+
+    def redact(self, text: str) -> str:
+        """Takes secrets out of a text that goes elsewhere than into the record."""
+        return self._redact(text)
 
     def close(self) -> None:
         """Closes the writer and the sinks. Idempotent."""
         for sink in (*self._sinks, *([self._writer] if self._writer else [])):
-            sink.close()
+            # A sink is a plugin: its fault must not hide how the run ended.
+            with contextlib.suppress(Exception, SystemExit):
+                sink.close()
 
     def _repeat(self, kind: type[Call], step: str, asked: str, place: int) -> Call:
         record = self._recorded[place]
@@ -111,19 +135,38 @@ class Journal:
         self.emit(step, event)
         return event
 
-    def _tell(self, sink: Sink, record: Mapping[str, JsonValue]) -> None:
-        try:
-            sink.emit(record)
-        except Exception as error:  # a sink is a plugin; its fault must not end the run
-            self._sinks.remove(sink)
-            text = f"{type(sink).__name__} was dropped: {type(error).__name__}: {error}"
-            self.emit(str(record["step"]), Notice(text=text))
+    def _tell(self, record: Mapping[str, JsonValue]) -> None:
+        """Tells the sinks; one that raises is dropped, since a plugin's fault must not end the run."""
+        faults = []
+        for sink in self._sinks:
+            try:
+                sink.emit(record)
+            except (Exception, SystemExit) as error:
+                name = getattr(sink, "name", type(sink).__name__)
+                faults.append((sink, f"{name} was dropped: {said(error)}"))
+        for sink, text in faults:
+            # A notice below may have dropped it already.
+            if sink in self._sinks:
+                self._sinks.remove(sink)
+                self.emit(str(record["step"]), Notice(text=text))
 
     def _clean(self, value: Any) -> Any:
+        """Gives plain JSON without secrets and without what cannot be written as UTF-8."""
         if isinstance(value, str):
-            return self._redact(value)
-        if isinstance(value, dict):
-            return {name: self._clean(item) for name, item in value.items()}
-        if isinstance(value, list):
+            return self._redact(unicode_text(value))
+        if value is None or isinstance(value, int) or (isinstance(value, float) and math.isfinite(value)):
+            return value
+        if isinstance(value, Mapping):
+            return {self._clean(str(name)): self._clean(item) for name, item in value.items()}
+        if isinstance(value, list | tuple):
             return [self._clean(item) for item in value]
-        return value
+        return self._redact(unicode_text(str(value)))
+
+
+def unicode_text(text: str) -> str:
+    """Replaces halves of surrogate pairs, which no encoding can write."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text

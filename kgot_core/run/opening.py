@@ -10,9 +10,12 @@ from kgot_core.contracts.backend import GraphBackend, OpenContext
 from kgot_core.contracts.dialect import Dialect, dialect_from_json
 from kgot_core.contracts.model import ToolSpec
 from kgot_core.contracts.tools import ToolContext
+from kgot_core.errors import StoreError
 from kgot_core.events import GraphOpened, ToolsOpened
 from kgot_core.graph.elements import snapshot_from_json, snapshot_to_json
 from kgot_core.graph.fold import TaskGraph
+from kgot_core.run.faults import said
+from kgot_core.run.held import Held
 from kgot_core.run.journal import Journal
 from kgot_core.run.parts import Parts, ToolEntry
 from kgot_core.run.threads import in_thread
@@ -36,17 +39,15 @@ class OpenedGraph:
     backend: GraphBackend | None
 
 
-async def open_graph(journal: Journal, parts: Parts, context: OpenContext) -> OpenedGraph:
-    """Opens the run's graph on a thread.
+async def open_graph(journal: Journal, parts: Parts, context: OpenContext, store: Held[GraphBackend]) -> OpenedGraph:
+    """Opens the run's graph on a thread, into ``store``.
 
     Raises:
         StoreError: The store cannot be opened.
     """
-    opened: list[GraphBackend] = []
 
     def work() -> GraphOpened:
-        backend = parts.open_backend(context)
-        opened.append(backend)
+        backend = store.keep(_backend(parts, context))
         return GraphOpened(
             backend=parts.backend,
             dialect=asdict(backend.dialect),
@@ -58,9 +59,16 @@ async def open_graph(journal: Journal, parts: Parts, context: OpenContext) -> Op
 
     event = await journal.call(GraphOpened, "open/graph", {"mode": context.scope.mode}, make)
     state = TaskGraph(snapshot_from_json(event.snapshot))
-    if opened:
-        return OpenedGraph(opened[0].dialect, state, opened[0])
+    if store.thing is not None:
+        return OpenedGraph(store.thing.dialect, state, store.thing)
     return OpenedGraph(dialect_from_json(event.dialect), state, None)
+
+
+def _backend(parts: Parts, context: OpenContext) -> GraphBackend:
+    backend: Any = parts.open_backend(context)
+    if not isinstance(backend, GraphBackend):
+        raise StoreError(f"the backend {parts.backend} gave a {type(backend).__name__}, not a GraphBackend")
+    return backend
 
 
 async def open_tools(
@@ -75,8 +83,8 @@ async def open_tools(
         for entry in entries:
             try:
                 made = _make(entry, context)
-            except Exception as error:  # a tool is a plugin; its fault must not end the run
-                left_out[entry.provider.name] = str(error) or type(error).__name__
+            except (Exception, SystemExit) as error:  # a tool is a plugin; its fault must not end the run
+                left_out[entry.provider.name] = said(error)
                 continue
             for tool in made:
                 if tool.tool.name in tools:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from kgot_core.contracts.dialect import Dialect
 from kgot_core.contracts.solver import SolveForm
+from kgot_core.run.examples import decide_examples, fenced
 from kgot_core.run.prompts import Prompts
-
-ENHANCE_REASON = "The graph names the things themselves, but not the year in which the last of them was given away."
 
 
 def graph_rules(prompts: Prompts, dialect: Dialect, form: SolveForm, types: str = "") -> str:
@@ -20,33 +17,14 @@ def graph_rules(prompts: Prompts, dialect: Dialect, form: SolveForm, types: str 
         form: What a Solve vote carries.
         types: Kinds of nodes and edges that are allowed; empty allows all.
     """
+    # Each block says which result it comes from: small models do as an example does, not as a rule says.
+    writes = [fenced(f"{dialect.fence} r{number}", text) for number, text in enumerate(dialect.write_examples, 1)]
+    decisions = [f"Task: {example.task}\n{example.reply}" for example in decide_examples(dialect, form)]
     rules = prompts.fill(
         "graph_rules",
         language=dialect.language,
         guide=dialect.guide.strip(),
-        write_examples="\n".join(fenced(dialect.fence, example) for example in dialect.write_examples),
-        decide_examples="\n".join(_shown_decisions(dialect, form)),
+        write_examples="\n".join(writes),
+        decide_examples="\n\n".join(decisions),
     )
     return f"{rules}\n\n{prompts.fill('graph_schema', types=types)}" if types else rules
-
-
-def decide_examples(dialect: Dialect, form: SolveForm) -> Sequence[str]:
-    """Gives the replies that the rules show as examples, to recognise them when they come back."""
-    example = dialect.query_examples[0]
-    if form == "query":
-        payload = fenced(dialect.fence, example.query)
-    else:
-        payload = f"{fenced('', example.answer)}\nBASIS: {' | '.join(example.basis)}"
-    reason = f"What the task asks is held by {' and '.join(example.basis)}."
-    return (f"SOLVE\n{reason}\n{payload}", f"ENHANCE\n{ENHANCE_REASON}")
-
-
-def fenced(language: str, text: str) -> str:
-    """Puts text into a fenced block."""
-    return f"```{language}\n{text.strip()}\n```"
-
-
-def _shown_decisions(dialect: Dialect, form: SolveForm) -> Sequence[str]:
-    solve, enhance = decide_examples(dialect, form)
-    question = dialect.query_examples[0].question
-    return (f"Task: {question}\n{solve}", f"Task: In which year was the last of them given away?\n{enhance}")

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from kgot_core.contracts.model import ToolCallRequest, ToolSpec
 from kgot_core.contracts.tools import Source, ToolArtifact, ToolResult
-from kgot_core.errors import KgotError, ReplayDiverged, TransientToolError
+from kgot_core.errors import ReplayDiverged, TransientToolError
 from kgot_core.events import ToolCalled, ToolRetried, ToolStarted
 from kgot_core.providers import ToolProvider
 from kgot_core.reading.toolcalls import nearest
+from kgot_core.run.faults import said
 from kgot_core.run.journal import Journal
 from kgot_core.run.threads import in_thread
 
@@ -119,8 +120,8 @@ class ToolDesk:
             except TimeoutError:
                 cause = f"{name} took longer than {entry.provider.seconds:g} seconds"
                 break
-            except Exception as error:  # a tool's failure never ends a run; its own words reach the model
-                cause = str(error) if isinstance(error, KgotError) else f"{type(error).__name__}: {error}"
+            except (Exception, SystemExit) as error:  # a tool's failure never ends a run; its words reach the model
+                cause = said(error, lines=True)
                 break
             else:
                 sources = tuple(asdict(source) for source in artifact.sources)
@@ -163,4 +164,7 @@ def describe(tool: BaseTool) -> ToolSpec:
 def _is_async(tool: BaseTool) -> bool:
     from langchain_core.tools import BaseTool as Base
 
-    return getattr(tool, "coroutine", None) is not None or type(tool)._arun is not Base._arun
+    if hasattr(tool, "coroutine"):
+        # LangChain's own kinds define both ways, and run a plain function on threads that outlive a cancelled run.
+        return tool.coroutine is not None
+    return type(tool)._arun is not Base._arun

@@ -19,8 +19,8 @@ from kgot_core.sandboxes.jail_command import build_jail
 from kgot_core.sandboxes.jail_process import JailLost, JailProcess, Woken
 from kgot_core.sandboxes.providers import BwrapSettings
 
-_GRACE = 2.0
-_CANCEL_GRACE = 0.6
+_GRACE = 2.5
+_CANCEL_GRACE = 0.8
 _MIB = 1024 * 1024
 _PART = 1 << 18
 _LOST = "the sandbox's worker was lost, and with it what jobs had committed"

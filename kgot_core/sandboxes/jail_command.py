@@ -23,7 +23,7 @@ _DEVICES = ("null", "zero", "full", "random", "urandom")
 _INSIDE_PYTHON, _INSIDE_SITE, _INSIDE_WORKER = "/opt/python", "/opt/site", "/opt/kgot"
 _ENVIRONMENT = {
     "PATH": "/usr/local/bin:/usr/bin:/bin",
-    "HOME": "/tmp/work",
+    "HOME": "/tmp",
     "TMPDIR": "/tmp",
     "MPLCONFIGDIR": "/tmp",
     "USER": "nobody",

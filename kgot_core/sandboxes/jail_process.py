@@ -50,6 +50,8 @@ class JailProcess:
         self._refused = ""
         self._first = 0
         self._process: subprocess.Popen[bytes] | None = None
+        self._rules = os.pipe()
+        self._told, self._told_end = os.pipe()
         # The kernel ties "die with parent" to the thread that started a process, so that thread has to stay.
         keeper = threading.Thread(
             target=self._keep, args=(path, jail, tmpfs_bytes, code), name="kgot-jail", daemon=True
@@ -67,8 +69,8 @@ class JailProcess:
             os.set_blocking(pipe, False)
 
     def _keep(self, path: str, jail: Jail, tmpfs_bytes: int, code: str) -> None:
-        rules, rules_end = os.pipe()
-        self._told, told_end = os.pipe()
+        rules, rules_end = self._rules
+        told_end = self._told_end
         try:
             os.write(rules_end, jail_filter() or b"")
             os.close(rules_end)

@@ -18,6 +18,7 @@ class MontySession(SandboxSession):
     """Jobs one after another; nothing is kept between them, so nothing is lost when the process is replaced.
 
     There are no processes or threads to limit. Files and printed text are held by the host, within their limits.
+    Where the host is killed, a script runs on until its time limit.
     """
 
     def __init__(self, pool: Monty, settings: MontySettings, prelude: Prelude, limits: SandboxLimits) -> None:

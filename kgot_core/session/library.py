@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from kgot_core.contracts.backend import GraphBackend, OpenContext
 from kgot_core.contracts.sink import Sink
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
     from pydantic import BaseModel
 
+T = TypeVar("T")
 CANCEL_SECONDS = 5.0
 
 
@@ -48,7 +50,8 @@ def open_session(
         tools: LangChain tools or plain functions with a docstring, beside those of the settings.
         backend: A graph backend, or a function that opens one; wins over the settings.
         sinks: Where events go beside the run's folder.
-        runs: Folder for run folders, ``None`` to keep runs in memory, ``"settings"`` for the setting ``runs_dir``.
+        runs: Folder for run folders (a relative one lies in the working folder), ``None`` to keep runs in memory,
+            ``"settings"`` for the setting ``runs_dir``.
         schema: JSON schema or Pydantic class that fills ``Answer.value``.
         env: The environment; the process's own by default.
         folder: The working folder; the process's own by default.
@@ -58,7 +61,8 @@ def open_session(
         PluginError: A plugin of the setting ``plugins.load`` cannot be loaded.
     """
     environment = dict(os.environ if env is None else env)
-    registry, loaded = load_settings(environment, folder or Path.cwd(), _overrides(settings or {}))
+    folder = (folder or Path.cwd()).absolute()
+    registry, loaded = load_settings(environment, folder, _overrides(settings or {}))
     place = loaded.core.runs_dir if runs == "settings" else runs
     return Session(
         registry,
@@ -67,9 +71,8 @@ def open_session(
         tools=tools,
         backend=backend,
         sinks=sinks,
-        runs=None if place is None else Path(place),
-        schema=_json_schema(schema),
-        value_class=schema if isinstance(schema, type) else None,
+        runs=None if place is None else folder / place,
+        schema=schema,
     )
 
 
@@ -84,19 +87,13 @@ def solve(question: str, *, files: Iterable[Path | str] = (), **options: Any) ->
     Raises:
         UsageError: The question, a file or a setting is wrong.
     """
+    session = open_session(**options)
 
     async def work() -> Answer:
-        async with open_session(**options) as session:
+        async with session:
             return await session.solve(question, attachments=files)
 
-    future = asyncio.run_coroutine_threadsafe(work(), _loop())
-    try:
-        return future.result()
-    except BaseException:
-        # An interrupt reaches the waiting thread only: the run must be told, so that it ends and can be resumed.
-        if not future.done():
-            future.cancel()
-        raise
+    return _wait(work)
 
 
 def load_settings(
@@ -124,18 +121,38 @@ def _overrides(settings: Mapping[str, Any]) -> list[str | Override]:
     return [Override(key, value, "code") for key, value in settings.items()]
 
 
-def _json_schema(schema: Any) -> JsonSchema | None:
-    if schema is None or isinstance(schema, Mapping):
-        return schema
-    if isinstance(schema, type) and hasattr(schema, "model_json_schema"):
-        found: JsonSchema = schema.model_json_schema()
-        return found
-    raise UsageError("a schema is a JSON schema or a Pydantic class")
+def _wait(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+    """Runs a coroutine on the private loop and waits for it."""
+    loop = _loop(os.getpid())
+    with contextlib.suppress(RuntimeError):
+        if asyncio.get_running_loop() is loop:
+            raise UsageError("solve cannot wait within another run", hint="use: await session.solve(...)")
+    ended = threading.Event()
+
+    async def whole() -> T:
+        try:
+            return await work()
+        finally:
+            ended.set()
+
+    future = asyncio.run_coroutine_threadsafe(whole(), loop)
+    try:
+        return future.result()
+    except BaseException:
+        # An interrupt reaches the waiting thread only: the run must be told, and given the time to record its end.
+        if not future.done():
+            future.cancel()
+            ended.wait(CANCEL_SECONDS)
+        raise
 
 
 @cache
-def _loop() -> asyncio.AbstractEventLoop:
-    """Gives the private event loop on which :func:`solve` runs, one for the process, started when first needed."""
+def _loop(process: int) -> asyncio.AbstractEventLoop:
+    """Gives the private event loop on which :func:`solve` runs, one for each process, started when first needed.
+
+    Args:
+        process: The process; a fork has the parent's loop in memory, but not the thread that runs it.
+    """
     loop = asyncio.new_event_loop()
     threading.Thread(target=loop.run_forever, daemon=True, name="kgot-loop").start()
     return loop

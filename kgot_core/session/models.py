@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Mapping
 from typing import Any, get_args
 
@@ -11,6 +12,7 @@ from kgot_core.models.client import ModelClient
 from kgot_core.models.retry import RetryPolicy
 from kgot_core.plugins import PluginRegistry
 from kgot_core.run.model import Client
+from kgot_core.session.checks import opened, problem_of
 from kgot_core.settings import Settings, provider_settings
 
 
@@ -31,15 +33,17 @@ def open_models(
         UsageError: No model is set, or one is not ready.
         PluginError: A model provider is not installed.
     """
+    _refuse_unknown(given)
     policy = RetryPolicy(attempts=settings.core.loop.max_llm_attempts)
     clients: dict[str, Client] = {}
     names: dict[str, str] = {}
-    shared: dict[str, Client] = {}
+    shared: dict[Any, Client] = {}
     for role in get_args(Role):
         if role in given:
             model = given[role]
-            clients[role] = model if hasattr(model, "samples_at_once") else ModelClient(model, policy=policy)
-            names[role] = type(model).__name__
+            if id(model) not in shared:
+                shared[id(model)] = model if hasattr(model, "samples_at_once") else ModelClient(model, policy=policy)
+            clients[role], names[role] = shared[id(model)], type(model).__name__
             continue
         # A role without a model of its own falls back to graph, which may have been passed in code.
         if "graph" in given and not settings.raw("models", role).get("model"):
@@ -49,7 +53,7 @@ def open_models(
             continue
         key = f"{spec.provider}:{spec.name}:{sorted((name, str(value)) for name, value in spec.settings.items())}"
         if key not in shared:
-            shared[key] = _open(registry, settings, spec, policy)
+            shared[key] = _open(registry, spec, policy, settings)
         clients[role], names[role] = shared[key], f"{spec.provider}:{spec.name}"
     if "graph" not in clients:
         raise UsageError(
@@ -59,9 +63,23 @@ def open_models(
     return clients, names
 
 
-def _open(registry: PluginRegistry, settings: Settings, spec: ModelSpec, policy: RetryPolicy) -> Client:
+def _refuse_unknown(given: Mapping[str, Any]) -> None:
+    from langchain_core.language_models import BaseChatModel
+
+    for role, model in given.items():
+        if role not in get_args(Role):
+            near = difflib.get_close_matches(role, get_args(Role), n=1) or get_args(Role)
+            raise UsageError(f"there is no model role {role!r}", hint=f"did you mean {' or '.join(near)}?")
+        if not isinstance(model, BaseChatModel) and not hasattr(model, "samples_at_once"):
+            raise UsageError(
+                f"the model of {role} is a LangChain chat model, not {type(model).__name__}",
+                hint=f"the name of a model goes into the settings, as models.{role}",
+            )
+
+
+def _open(registry: PluginRegistry, spec: ModelSpec, policy: RetryPolicy, settings: Settings) -> Client:
     provider: Any = registry.get("model", spec.provider)
-    if problem := provider.check(spec):
+    if problem := problem_of(provider, spec):
         raise UsageError(f"model {spec.provider}:{spec.name}: {problem.message}", hint=problem.hint)
-    model = provider.open(provider_settings(settings, provider), spec)
+    model = opened(provider, lambda: provider.open(provider_settings(settings, provider), spec))
     return ModelClient(model, spec, policy=policy, owned=True)

@@ -19,6 +19,7 @@ from kgot_core.plugins import PluginRegistry
 from kgot_core.run.parts import Parts
 from kgot_core.run.prompts import Prompts
 from kgot_core.sandboxes.auto import choose
+from kgot_core.session.checks import opened, ready_settings
 from kgot_core.session.models import open_models
 from kgot_core.session.tools import find_tools
 from kgot_core.settings import Settings, provider_settings
@@ -144,7 +145,8 @@ def open_sandbox(registry: PluginRegistry, settings: Settings) -> Sandbox:
         sandbox, _notice = choose(candidates, lambda provider: provider_settings(settings, provider))
         return sandbox
     provider = cast(providers.SandboxProvider, registry.get("sandbox", settings.core.sandbox))
-    return provider.open(_checked(settings, provider))
+    values = ready_settings(settings, provider)
+    return opened(provider, lambda: provider.open(values))
 
 
 def versions(registry: PluginRegistry) -> dict[str, str]:
@@ -159,14 +161,8 @@ def versions(registry: PluginRegistry) -> dict[str, str]:
 
 def _open(registry: PluginRegistry, settings: Settings, kind: providers.ProviderKind, name: str) -> Any:
     provider: Any = registry.get(kind, name)
-    return provider.open(_checked(settings, provider))
-
-
-def _checked(settings: Settings, provider: Any) -> Any:
-    values = provider_settings(settings, provider)
-    if problem := provider.check(values):
-        raise UsageError(f"{provider.name}: {problem.message}", hint=problem.hint)
-    return values
+    values = ready_settings(settings, provider)
+    return opened(provider, lambda: provider.open(values))
 
 
 def _backend(registry: PluginRegistry, settings: Settings, given: Any) -> tuple[str, Any]:
@@ -174,9 +170,14 @@ def _backend(registry: PluginRegistry, settings: Settings, given: Any) -> tuple[
         return type(given).__name__, lambda context: given
     if callable(given):
         return getattr(given, "__name__", type(given).__name__), given
+    if given is not None:
+        raise UsageError(
+            f"a backend passed in code is a GraphBackend or a function that opens one, not {type(given).__name__}",
+            hint="the name of a backend goes into the settings, as backend",
+        )
     names = settings.core.backend
     provider: Any = registry.get("backend", names[0]) if names else registry.default_backend()
-    values = _checked(settings, provider)
+    values = ready_settings(settings, provider)
 
     def open_backend(context: OpenContext) -> GraphBackend:
         return cast(GraphBackend, provider.open(values, context))

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import secrets
 import time
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -15,18 +17,23 @@ from kgot_core.contracts.backend import GraphBackend, GraphScope, OpenContext
 from kgot_core.contracts.sink import Sink
 from kgot_core.contracts.task import Answer, JsonSchema, Task
 from kgot_core.errors import UsageError
-from kgot_core.events import Event, from_record
+from kgot_core.events import Event
+from kgot_core.run.faults import said
 from kgot_core.run.files import FileShelf
-from kgot_core.run.folder import RunWriter
-from kgot_core.run.journal import Journal
+from kgot_core.run.folder import EVENTS, RunWriter
+from kgot_core.run.journal import Journal, unicode_text
 from kgot_core.run.lifecycle import run_task, started
 from kgot_core.run.parts import Parts
 from kgot_core.run.threads import in_thread
 from kgot_core.session.opening import Given, open_parts
+from kgot_core.session.redaction import redactor
+from kgot_core.session.schema import json_schema
+from kgot_core.session.sinks import Kept, QueueSink
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from langchain_core.tools import BaseTool
+    from pydantic import BaseModel
 
     from kgot_core.plugins import PluginRegistry
     from kgot_core.settings import Settings
@@ -45,8 +52,10 @@ class Session:
         backend: An open backend or a function that opens one; an open one is not closed and serves one run at a time.
         sinks: Further sinks; not closed.
         runs: Folder for run folders; ``None`` keeps runs in memory.
-        schema: JSON schema of the answers' value.
-        value_class: Pydantic class that the value is turned into.
+        schema: JSON schema or Pydantic class of the answers' value.
+
+    Raises:
+        UsageError: The schema is none.
     """
 
     def __init__(
@@ -59,16 +68,21 @@ class Session:
         backend: GraphBackend | Any = None,
         sinks: Sequence[Sink] = (),
         runs: Path | None = None,
-        schema: JsonSchema | None = None,
-        value_class: Any = None,
+        schema: JsonSchema | type[BaseModel] | None = None,
     ) -> None:
         self._registry = registry
         self._settings = settings
-        self._given = Given(models=models or {}, tools=tools, backend=backend, schema=schema)
-        self._value_class = value_class
+        self._given = Given(models=models or {}, tools=tools, backend=backend, schema=json_schema(schema))
+        self._value_class = schema if isinstance(schema, type) else None
         self._sinks = tuple(sinks)
-        self._runs = runs
+        self._runs = runs.absolute() if runs is not None else None
         self._parts: Parts | None = None
+        self._redact = redactor(settings, self._given.models.values())
+        # An open backend holds one graph, so its runs come one after another.
+        self._turn: AbstractAsyncContextManager[Any] = (
+            asyncio.Lock() if isinstance(backend, GraphBackend) else contextlib.nullcontext()
+        )
+        self._streams: set[asyncio.Task[Answer]] = set()
 
     async def __aenter__(self) -> Self:
         self._parts = await in_thread(lambda: open_parts(self._registry, self._settings, self._given))
@@ -78,10 +92,15 @@ class Session:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         parts, self._parts = self._parts, None
+        # A stream that was left is told so by the loop, at a time of its own.
+        await _cancel(*self._streams)
+        given = {id(model) for model in self._given.models.values()}
         for client in set(parts.clients.values()) if parts else ():
             close = getattr(client, "aclose", None)
-            if close is not None:
-                await close()
+            if close is not None and id(client) not in given:
+                # A client that cannot be closed must not hide what the session was used for.
+                with contextlib.suppress(Exception):
+                    await close()
 
     async def solve(
         self,
@@ -95,7 +114,7 @@ class Session:
 
         Args:
             task: A task, or its question.
-            attachments: Files, for a question given as text.
+            attachments: Files beside those of the task.
             sinks: Sinks of this run beside those of the session.
             folder: Folder of this run; by default a new one below the session's folder for runs.
 
@@ -104,19 +123,22 @@ class Session:
             asyncio.CancelledError: The run was cancelled; what it had is on disk.
         """
         parts = self._opened()
-        task = _task(task, attachments)
+        task = _task(task, attachments, self._redact)
         run = _new_id()
         if folder is None and self._runs is not None:
+            _refuse_run_folder(self._runs)
             folder = self._runs / run
         files = FileShelf(task.files, folder / "files" if folder is not None else None)
-        writer = RunWriter(folder) if folder is not None else None
-        journal = Journal(run, writer, [_Kept(sink) for sink in (*self._sinks, *sinks)], redact=self._redact())
-        context = OpenContext(GraphScope(run), parts.sandbox, folder)
-        try:
-            answer = await run_task(parts, task, files, started(parts, task, files), journal, writer, context)
-            return self._with_value(answer)
-        finally:
-            journal.close()
+        async with self._turn:
+            writer = RunWriter(folder) if folder is not None else None
+            journal = Journal(run, writer, [Kept(sink) for sink in (*self._sinks, *sinks)], redact=self._redact)
+            context = OpenContext(GraphScope(run), parts.sandbox, folder)
+            try:
+                start = started(parts, task, files)
+                answer = await run_task(parts, task, files, start, journal, writer, context)
+                return self._with_value(answer)
+            finally:
+                journal.close()
 
     @property
     def sandbox_name(self) -> str:
@@ -129,74 +151,59 @@ class Session:
         Leaving the iteration early cancels the run.
         """
         queue: asyncio.Queue[Event | None] = asyncio.Queue()
-        running = asyncio.create_task(self.solve(task, attachments=attachments, sinks=[_QueueSink(queue)]))
+        running = asyncio.create_task(self.solve(task, attachments=attachments, sinks=[QueueSink(queue)]))
+        self._streams.add(running)
+        running.add_done_callback(self._streams.discard)
         running.add_done_callback(lambda _: queue.put_nowait(None))
         try:
             while (event := await queue.get()) is not None:
                 yield event
             await running
         finally:
-            if not running.done():
-                running.cancel()
-                await asyncio.gather(running, return_exceptions=True)
+            await _cancel(running)
 
     def _with_value(self, answer: Answer) -> Answer:
-        if self._value_class is None or answer.value is None:
+        made: Any = self._value_class
+        if made is None or answer.value is None:
             return answer
-        return replace(answer, value=self._value_class.model_validate(answer.value))
+        try:
+            return replace(answer, value=made.model_validate(answer.value))
+        except Exception as error:  # a validator of the caller's class may ask for more than a JSON schema can say
+            reason = f"{made.__name__} does not take the value: {said(error)}"
+            return replace(answer, status="failed", value=None, reason=self._redact(reason))
 
     def _opened(self) -> Parts:
         if self._parts is None:
             raise UsageError("the session is not open", hint="use it in: async with kgot_core.open(...) as session")
         return self._parts
 
-    def _redact(self) -> Any:
-        hidden = sorted(self._settings.secrets() | _usual_secrets(self._settings.env), key=len, reverse=True)
-        hidden = [text for text in hidden if len(text) >= 6]
 
-        def redact(text: str) -> str:
-            for secret in hidden:
-                if secret in text:
-                    text = text.replace(secret, "[secret]")
-            return text
-
-        return redact
-
-
-class _Kept(Sink):
-    """A sink that belongs to the caller: it is told, but not closed."""
-
-    def __init__(self, sink: Sink) -> None:
-        self._sink = sink
-
-    def emit(self, record: Mapping[str, Any]) -> None:
-        self._sink.emit(record)
-
-
-class _QueueSink(Sink):
-    def __init__(self, queue: asyncio.Queue[Event | None]) -> None:
-        self._queue = queue
-
-    def emit(self, record: Mapping[str, Any]) -> None:
-        event = from_record(record)
-        if event is not None:
-            self._queue.put_nowait(event)
-
-
-def _task(task: Task | str, attachments: Iterable[Path | str]) -> Task:
+def _task(task: Task | str, attachments: Iterable[Path | str], redact: Callable[[str], str]) -> Task:
     if isinstance(task, str):
-        task = Task(task, tuple(Path(path) for path in attachments))
+        task = Task(task)
+    if not isinstance(task, Task):
+        raise UsageError(f"a task is a Task or its question, not {type(task).__name__}")
     if not task.question.strip():
         raise UsageError("the question is empty")
-    return task
+    files = (*task.files, *(Path(path) for path in attachments))
+    # The record is what a repeated run begins with, so the run begins with what the record can hold.
+    return replace(task, question=redact(unicode_text(task.question)), files=files)
+
+
+def _refuse_run_folder(folder: Path) -> None:
+    if (folder / EVENTS).exists():
+        raise UsageError(
+            f"{folder} is the folder of a run, and would hold another", hint="name the folder that holds the runs"
+        )
+
+
+async def _cancel(*tasks: asyncio.Task[Any]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def _new_id() -> str:
     """Gives a run id that sorts by time and is unique without asking anybody."""
-    return f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(3)}"
-
-
-def _usual_secrets(env: Mapping[str, str]) -> set[str]:
-    """Keys of usual provider variables: they are no settings of ours, but must not be written either."""
-    marks = ("_API_KEY", "_TOKEN", "_SECRET", "_PASSWORD")
-    return {value for name, value in env.items() if name.endswith(marks) and value}
+    seconds, rest = divmod(time.time_ns(), 1_000_000_000)
+    return f"{time.strftime('%Y%m%d-%H%M%S', time.localtime(seconds))}-{rest // 1_000_000:03d}{secrets.token_hex(2)}"

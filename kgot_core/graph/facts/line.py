@@ -35,6 +35,7 @@ _STATEMENT = re.compile(
 _KEYS = re.compile(rf"\.?\s*({KEY}(?:\s*,\s*{KEY}){{0,5}})\s*\.?")
 _BARE_PAIR = re.compile(r"(?P<thing>[^()|=\[\]]{1,120}?:\s[^()|=\[\]]{1,120}?),\s+(?=[^\W\d][\w ]{0,60}=)")
 _BARE_EDGE = re.compile(r"\s*(?:[<←]\s*)?[-–—−=]{1,3}\s*\[")
+_AND = re.compile(r"(?:[,;]\s*(?:and\b\s*)?|and\b\s*)(?=\()", re.IGNORECASE)
 _NO_LABELS = frozenset({
     "note", "notes", "source", "sources", "result", "results", "example", "examples", "hint", "see", "from",
     "warning", "assumption", "context", "answer", "question", "task", "eg", "ie", "ps", "nb", "remark", "here",
@@ -140,14 +141,10 @@ def _read_connections(source: Mention, text: str, at: int, number: int) -> Itera
         for key, value in properties.items():
             yield PropertyFact(target, key, value, number)
         rest = text[at:].lstrip()
-        while rest[:1] in {",", ";"} or rest.lower().startswith("and ("):
-            further = rest[1:].lstrip() if rest[0] in ",;" else rest[4:]
-            further = further[4:] if further.lower().startswith("and (") else further
-            if not further.startswith("("):
-                break
+        while further := _further(rest):
             other, _, after = read_node(further, 0)
             rest = further[after:].lstrip()
-            if rest and rest[0] not in ",;" and not ends_statement(rest):
+            if not _further(rest) and not ends_statement(rest):
                 yield from _read_from_node(further, number)
                 return
             yield _edge(source, connection, other, number)
@@ -160,6 +157,12 @@ def _read_connections(source: Mention, text: str, at: int, number: int) -> Itera
             raise LineFault("something stands behind the second thing; properties of an edge stand in its brackets")
         at = len(text) - len(rest)
         source = target
+
+
+def _further(rest: str) -> str:
+    """Gives the text from a further thing on, behind a comma or the word ``and``; empty where there is none."""
+    match = _AND.match(rest)
+    return rest[match.end() :] if match else ""
 
 
 def _edge(
@@ -188,7 +191,9 @@ def _read_removal(text: str, number: int) -> Iterator[Fact]:
             for key in keys[1].split(","):
                 yield RemoveProperty(mention, key_name(key), None, number)
             return
-        connection, after = read_connection(text, at, without_type=True)
+        connection, after = Connection("?"), at
+        if not starts_pair(rest.lstrip(".-–—: ")):
+            connection, after = read_connection(text, at, without_type=True)
         if not connection.type:
             target, _, after = read_target(text, after)
             if not isinstance(target, Mention) or not ends_statement(text[after:].strip()):

@@ -156,7 +156,8 @@ def describe(error: BaseException) -> tuple[str, int]:
     except BaseException:
         kind = type(error).__name__
     if isinstance(error, SyntaxError) and error.filename == SCRIPT:
-        return _cut(kind.replace(f'File "{SCRIPT}", line', "line"), _MAX_ERROR - 50), error.lineno or 0
+        line = error.lineno or 0
+        return f"{_place(line, '<module>')}\n{type(error).__name__}: {_cut(error.msg, 500)}", line
     places: deque[tuple[int, str]] = deque(maxlen=_MAX_LINES)
     trace = error.__traceback__
     while trace is not None:

@@ -68,9 +68,9 @@ def _refuse(name: str) -> Any:
 def limit_text(limit: str, limits: dict[str, Any]) -> str:
     """Says in one sentence which limit ended a job."""
     return {
-        "time": f"TimeoutError: the script ran longer than its {limits['seconds']:g} seconds",
-        "memory": f"MemoryError: the script used more than its {limits['memory_mb']} MiB of memory",
-        "files": f"OSError: the script wrote more than its {limits['file_mb']} MiB of files, or too many files",
-        "output": f"the script printed more than {MAX_FLOOD // 1024 // 1024} MiB",
-        "processes": f"the script had more than its {limits['processes']} processes and threads at once",
+        "time": f"TimeoutError: the script ran longer than its limit of {limits['seconds']:g} s",
+        "memory": f"MemoryError: the script used more memory than its limit of {limits['memory_mb']} MiB",
+        "files": f"OSError: the script wrote more than its limit of {limits['file_mb']} MiB, or too many files",
+        "output": f"the script printed more than the limit of {MAX_FLOOD // 1024 // 1024} MiB",
+        "processes": f"the script had more processes and threads than its limit of {limits['processes']}",
     }.get(limit, "")

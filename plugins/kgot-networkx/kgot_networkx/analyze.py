@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
-
-from kgot_core.errors import UsageError
-from kgot_core.graph.elements import GraphChange, GraphSnapshot
-from kgot_core.graph.values import JsonValue
 
 from kgot_networkx.jail.values import kg_edge_attributes, kg_node_attributes
 from kgot_networkx.record import GraphRecord
 from kgot_networkx.taking import take
+
+from kgot_core.errors import UsageError
+from kgot_core.graph.elements import GraphChange, GraphSnapshot
+from kgot_core.graph.values import JsonValue
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -89,11 +91,9 @@ def _value(text: str, tagged: Mapping[str, str]) -> str:
     return text
 
 
-def _counted(names: Any) -> dict[str, JsonValue]:
-    counts: dict[str, int] = {}
-    for name in names:
-        counts[name] = counts.get(name, 0) + 1
-    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+def _counted(names: Iterable[str]) -> dict[str, JsonValue]:
+    ranked = sorted(Counter(names).items(), key=lambda item: (-item[1], item[0]))
+    return {name: count for name, count in ranked}  # noqa: C416 - typed anew
 
 
 def _highest(values: Mapping[str, float]) -> JsonValue:
@@ -119,7 +119,7 @@ def _path(graph: nx.MultiDiGraph, simple: nx.Graph, source: str, target: str) ->
             nodes: list[str] = nx.shortest_path(place, begin, end)
         except nx.NetworkXNoPath:
             continue
-        steps: list[JsonValue] = [_step(graph, *pair) for pair in zip(nodes, nodes[1:], strict=False)]
+        steps: list[JsonValue] = [_step(graph, *pair) for pair in pairwise(nodes)]
         return {"nodes": list(nodes), "length": len(steps), "directed": directed, "steps": steps}
     return f'no path joins "{begin}" and "{end}"'
 

@@ -5,10 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 
-from kgot_core.contracts.backend import Call, GraphBackend, OpenContext, Row
-from kgot_core.errors import QueryError, Refused
-from kgot_core.graph.elements import GraphChange, GraphSnapshot
-
 from kgot_networkx.dialect import dialect
 from kgot_networkx.engine import open_engine
 from kgot_networkx.reading import read_report
@@ -17,6 +13,10 @@ from kgot_networkx.rows import read_rows
 from kgot_networkx.script import Script, prepare
 from kgot_networkx.settings import NetworkxSettings
 from kgot_networkx.taking import take
+
+from kgot_core.contracts.backend import Call, GraphBackend, OpenContext, Row
+from kgot_core.errors import QueryError, Refused
+from kgot_core.graph.elements import GraphChange, GraphSnapshot
 
 
 class NetworkxBackend(GraphBackend):
@@ -48,7 +48,8 @@ class NetworkxBackend(GraphBackend):
             if call.id in self._applied:
                 return self._applied[call.id]
             self._stop_if(cancels)
-            report = self._engine.write(self._script(chain, query=False), call)
+            script = self._script(chain, query=False)
+            report = self._engine.write(script, call)
             self._stop_if(cancels)
             try:
                 step = read_report(self._record, report.change)
@@ -58,6 +59,8 @@ class NetworkxBackend(GraphBackend):
             with self._records:
                 self._record.fold(step)
             self._engine.accept(report.version)
+            if script.elsewhere and not step.change:
+                raise QueryError(f"nothing was written: G is the graph, but the script wrote into {script.elsewhere}")
             self._applied[call.id] = step.change
             return step.change
 

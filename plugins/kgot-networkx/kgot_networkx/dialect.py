@@ -11,7 +11,8 @@ from kgot_core.contracts.sandbox import PythonKind
 _HEADING = re.compile(r"^# (.+)$", re.MULTILINE)
 _FENCED = re.compile(r"^```python\n(?P<code>.*?)\n```$", re.MULTILINE | re.DOTALL)
 _QUERY = re.compile(
-    r"^(?P<question>\S[^\n]*)\n\n```python\n(?P<code>.*?)\n```\n\nAnswer: (?P<answer>[^\n]+)\nBasis: (?P<basis>[^\n]+)$",
+    r"^(?P<question>\S[^\n]*)\n\n```python\n(?P<code>.*?)\n```\n\n"
+    r"Answer: (?P<answer>[^\n]+)\nBasis: (?P<basis>[^\n]+)$",
     re.MULTILINE | re.DOTALL,
 )
 

@@ -8,16 +8,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from kgot_networkx.outcome import failed
+from kgot_networkx.prelude import full_prelude, subset_prelude
+from kgot_networkx.script import LAST, Script
+from kgot_networkx.settings import NetworkxSettings
+from kgot_networkx.subset_state import subset_state
+
 from kgot_core.contracts.backend import Call
 from kgot_core.contracts.sandbox import CodeJob, CodeResult, Sandbox, SandboxLimits, SandboxSession
 from kgot_core.errors import QueryError, SandboxError, StoreUnavailable
 from kgot_core.graph.values import JsonValue
-
-from kgot_networkx.outcome import failed
-from kgot_networkx.prelude import full_prelude, subset_prelude
-from kgot_networkx.script import LAST, Script
-from kgot_networkx.subset_state import subset_state
-from kgot_networkx.settings import NetworkxSettings
 
 State = Callable[[], dict[str, JsonValue]]
 

@@ -9,7 +9,7 @@ from kgot_core.contracts.sandbox import Prelude
 
 SHARED = ("values", "report", "rows")
 FULL = (*SHARED, "watched", "full")
-SUBSET = (*SHARED, "subset_views", "subset_graph", "subset", "algorithms")
+SUBSET = (*SHARED, *(f"subset{part}" for part in ("_adjacency", "_views", "_edges", "_graph", "")), "algorithms")
 
 _FULL = """\
 import sys as _sys
@@ -51,7 +51,8 @@ def without_imports(source: str) -> str:
     """Leaves out a module's imports from this package and from the future."""
     lines = source.splitlines()
     for statement in ast.parse(source).body:
-        if isinstance(statement, ast.ImportFrom) and (statement.module or "").startswith(("kgot_networkx", "__future__")):
+        module = statement.module if isinstance(statement, ast.ImportFrom) else None
+        if module is not None and module.startswith(("kgot_networkx", "__future__")):
             for number in range(statement.lineno - 1, statement.end_lineno or statement.lineno):
                 lines[number] = ""
     return "\n".join(lines) + "\n"

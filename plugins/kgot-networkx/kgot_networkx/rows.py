@@ -18,7 +18,9 @@ def read_rows(result: CodeResult, limit: int) -> Sequence[Row]:
     """
     value = result.value if isinstance(result.value, dict) else {}
     listed = value.get("rows")
-    rows: list[dict[str, JsonValue]] = [row for row in listed if isinstance(row, dict)] if isinstance(listed, list) else []
+    rows: list[dict[str, JsonValue]] = []
+    if isinstance(listed, list):
+        rows = [row for row in listed if isinstance(row, dict)]
     if not value.get("set"):
         if not result.output.strip():
             raise QueryError("the script gave no result; end it with result = ... (a list of dictionaries is best)")
@@ -26,5 +28,5 @@ def read_rows(result: CodeResult, limit: int) -> Sequence[Row]:
     cut = bool(value.get("cut")) or len(rows) > limit
     rows = rows[:limit]
     if cut and limit > 1:
-        rows[-1] = {"note": f"only the first {limit - 1:,} rows are shown; there are more, so ask for less or count them"}
+        rows[-1] = {"note": f"only the first {limit - 1:,} rows are shown; there are more: ask for less, or count them"}
     return rows

@@ -24,10 +24,12 @@ class Script:
     Attributes:
         code: The script; each statement stands on the line on which the model wrote it.
         unusual: It may change a dictionary in ways that leave no mark there.
+        elsewhere: A graph of its own that it begins at the top level, empty where there is none.
     """
 
     code: str
     unusual: bool = False
+    elsewhere: str = ""
 
 
 @dataclass(frozen=True)
@@ -64,13 +66,15 @@ def prepare(text: str, *, limit: int, query: bool, subset: bool) -> Script:
         raise QueryError(f"SyntaxError: {error.msg}", error.lineno or 0, error.offset or 0) from None
     except (ValueError, RecursionError, MemoryError) as error:
         raise QueryError(f"the script is no Python that can be read: {error or 'nested too deeply'}") from None
-    edits = [_edit(statement, "pass") for statement in tree.body if _new_graph(statement)]
+    begun = {statement: name for statement in tree.body if (name := _new_graph(statement))}
+    edits = [_edit(statement, "pass") for statement, name in begun.items() if name == "G"]
     if subset:
         edits += [edit for node in ast.walk(tree) for edit in _for_subset(node)]
     code = _apply(text, edits + (_keep_last(tree) if query else []))
     if query and (name := _assigned(tree)):
         code += f"\n{LAST} = {name}"
-    return Script(code, unusual=bool(_UNUSUAL.search(text)))
+    own = next((name for name in begun.values() if name != "G"), "")
+    return Script(code, unusual=bool(_UNUSUAL.search(text)), elsewhere=own)
 
 
 def refuse_deep(text: str) -> None:
@@ -104,12 +108,13 @@ def _edit(node: ast.stmt | ast.expr, text: str) -> _Edit:
     return _Edit(node.lineno, node.col_offset, node.end_lineno or 0, node.end_col_offset or 0, text)
 
 
-def _new_graph(statement: ast.stmt) -> bool:
+def _new_graph(statement: ast.stmt) -> str:
+    """Gives the name to which a new empty graph is assigned, if that is what a statement does."""
     match statement:
-        case ast.Assign(targets=[ast.Name(id="G")], value=ast.Call(func=function, args=[], keywords=[])):
-            name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
-            return name in _GRAPHS
-    return False
+        case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=function, args=[], keywords=[])):
+            called = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+            return name if called in _GRAPHS else ""
+    return ""
 
 
 def _for_subset(node: ast.AST) -> list[_Edit]:

@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from kgot_networkx.backend import NetworkxBackend
+from kgot_networkx.plugin import open_backend
+from kgot_networkx.settings import NetworkxSettings
+
 from kgot_core.contracts.backend import Call, GraphScope, OpenContext
 from kgot_core.contracts.sandbox import Sandbox
 from kgot_core.graph.elements import Edge, GraphChange, GraphSnapshot, Node
 from kgot_core.sandboxes.providers import BWRAP, MONTY
-from kgot_networkx.backend import NetworkxBackend
-from kgot_networkx.plugin import open_backend
-from kgot_networkx.settings import NetworkxSettings
 
 PROVIDERS = {"bwrap": BWRAP, "monty": MONTY}
 
@@ -55,12 +56,18 @@ class OpenGraph:
 
     @property
     def nodes(self) -> dict[str, tuple[tuple[str, ...], dict[str, Any]]]:
-        return {node.key: (node.labels, dict(node.properties)) for node in self.snapshot.nodes}
+        """Labels and properties by key, without a name that is the key once more."""
+        return {
+            node.key: (node.labels, {k: v for k, v in node.properties.items() if (k, v) != ("name", node.key)})
+            for node in self.snapshot.nodes
+        }
 
     @property
     def edges(self) -> list[tuple[str, str, str, dict[str, Any]]]:
         keys = {node.id: node.key for node in self.snapshot.nodes}
-        listed = [(keys[edge.source], edge.type, keys[edge.target], dict(edge.properties)) for edge in self.snapshot.edges]
+        listed = [
+            (keys[edge.source], edge.type, keys[edge.target], dict(edge.properties)) for edge in self.snapshot.edges
+        ]
         return sorted(listed, key=repr)
 
 

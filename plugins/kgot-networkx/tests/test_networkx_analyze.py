@@ -7,9 +7,10 @@ import json
 import sys
 
 import pytest
+from kgot_networkx.analyze import analyze, to_networkx
+
 from kgot_core.errors import UsageError
 from kgot_core.graph.elements import Edge, GraphSnapshot, Node
-from kgot_networkx.analyze import analyze, to_networkx
 
 SNAPSHOT = GraphSnapshot(
     nodes=(
@@ -60,7 +61,9 @@ def test_paths_follow_the_direction_where_they_can():
     assert "no path" in analyze(SNAPSHOT, "Alone", "Ben")["shortest_path"]
 
 
-@pytest.mark.parametrize(("source", "target", "said"), [("Ada", None, "two nodes"), ("Nobody", "Ben", "no node"), ("adA", "Ben", "several")])
+@pytest.mark.parametrize(
+    ("source", "target", "said"), [("Ada", None, "two nodes"), ("Nobody", "Ben", "no node"), ("adA", "Ben", "several")]
+)
 def test_wrong_names_are_said(source, target, said):
     with pytest.raises(UsageError, match=said):
         analyze(SNAPSHOT, source, target)

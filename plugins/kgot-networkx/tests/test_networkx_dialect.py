@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import bpe_openai
 import pytest
-from kgot_core.contracts.dialect import Dialect
+from kgot_networkx.dialect import dialect
+
 from kgot_core.errors import QueryError
 from kgot_core.graph.fold import TaskGraph
-from kgot_networkx.dialect import dialect
 
 
 def test_every_example_runs(graph):
@@ -31,16 +31,19 @@ def test_every_example_runs(graph):
     assert graph.snapshot == before
 
 
-def test_the_statements_that_the_guide_names_work(graph):
-    graph.write('G.add_node("key", label="Label", name="x")\nG.add_edge("key", "key", type="TYPE", year=1)')
+def test_what_the_guide_names_is_so(graph):
+    graph.write('G.add_node("key", label="Label", year=1)\nG.add_edge("key", "key", type="TYPE", year=1)')
+    guide = graph.backend.dialect.guide
     state = TaskGraph(graph.snapshot)
-    shown = Dialect.lines(graph.backend.dialect, state, state)
-    for line in shown:
-        assert line in graph.backend.dialect.guide
-    assert graph.query('result = [(d["label"], d["name"]) for n, d in G.nodes(data=True)]') == [{"result": ["Label", "x"]}]
-    for statement in ('G.nodes["key"]["name"] = "x"', 'G.remove_edge("key", "key", "TYPE")', 'G.remove_node("key")'):
-        assert statement in graph.backend.dialect.guide
-        graph.write(statement)
+    for line in graph.backend.dialect.lines(state, state):
+        assert f"`{line}`" in guide
+    read = ['d["label"]', 'd.get("year")', 'd["name"]']
+    assert all(f"`{expression}`" in guide for expression in [*read, 'd["type"]'])
+    rows = graph.query(f"result = [({', '.join(read)}) for n, d in G.nodes(data=True)]")
+    assert rows == [{"result": ["Label", 1, "key"]}]
+    for statement in ('G.nodes["key"]["year"] = 2', 'G.remove_edge("key", "key", "TYPE")', 'G.remove_node("key")'):
+        assert f"`{statement}`" in guide
+        assert graph.write(statement)
     assert not graph.nodes
 
 

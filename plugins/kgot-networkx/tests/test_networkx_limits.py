@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 
 import pytest
+
 from kgot_core.errors import QueryError, StoreUnavailable
 
 
@@ -22,13 +23,13 @@ def still_works(graph):
 
 def test_an_endless_loop_ends_by_its_time(filled):  # D22
     for run in (filled.write, filled.query):
-        with pytest.raises(QueryError, match=r"longer than its 1 seconds|time"):
-            run('G.clear()\nwhile True:\n    pass', seconds=1)
+        with pytest.raises(QueryError, match="longer than"):
+            run("G.clear()\nwhile True:\n    pass", seconds=0.5)
     still_works(filled)
 
 
 def test_memory_is_limited(filled):  # D22
-    with pytest.raises(QueryError, match="memory|time"):
+    with pytest.raises(QueryError, match=r"(?i)memory|longer than"):
         filled.write('rows = []\nwhile True:\n    rows.append("x" * 10**6)\n    print(len(rows))', seconds=10)
     still_works(filled)
 
@@ -40,7 +41,9 @@ def test_endless_recursion_is_an_error_of_the_script(filled):  # D24
     still_works(filled)
 
 
-@pytest.mark.parametrize("code", ["import sys\nprint('partial')\nsys.exit(3)", 'raise SystemExit("no data")', "exit(1)"])
+@pytest.mark.parametrize(
+    "code", ["import sys\nprint('partial')\nsys.exit(3)", 'raise SystemExit("no data")', "exit(1)"]
+)
 def test_a_script_that_ends_itself_early_changes_nothing(filled, code):  # D26
     with pytest.raises(QueryError):
         filled.write('G.add_node("lost")\n' + code)
@@ -57,7 +60,8 @@ def test_the_files_and_keys_of_the_host_are_out_of_reach(filled, monkeypatch):  
     monkeypatch.setenv("OPENAI_API_KEY", "sk-planted-key")
     code = (
         "found = []\n"
-        'try:\n    found.append(open("/etc/passwd").read())\nexcept Exception as error:\n    found.append(type(error).__name__)\n'
+        'try:\n    found.append(open("/etc/passwd").read())\n'
+        "except Exception as error:\n    found.append(type(error).__name__)\n"
         'try:\n    import os\n    found.append(str(os.environ.get("OPENAI_API_KEY")))\nexcept Exception as error:\n'
         "    found.append(type(error).__name__)\nresult = [{'found': found}]"
     )
@@ -88,7 +92,7 @@ def test_a_cancelled_write_raises_and_changes_nothing(filled):
 
 
 def test_a_snapshot_can_be_taken_while_a_script_runs(filled):
-    thread = threading.Thread(target=lambda: pytest.raises(QueryError, filled.query, "while True:\n    pass", seconds=2))
+    thread = threading.Thread(target=lambda: filled.query("x = 0\nwhile x < 2_000_000:\n    x += 1\nresult = x"))
     thread.start()
     assert len(filled.snapshot.nodes) == 2
     thread.join()
@@ -114,7 +118,13 @@ def test_a_killed_worker_is_replaced_and_filled_again(full):
 def test_a_script_that_lies_about_its_change_is_refused(full):
     full.write('G.add_node("a", n=1)\nG.add_edge("a", "b", type="T")')
     before = full.snapshot
-    for report in ("{'nodes': [['', [], {}]], 'pairs': []}", "{'nodes': [['x', [1], {}]], 'pairs': []}", "7", "{'nodes': [], 'pairs': [['a', 'zz', [[0, 'T', {}]]]]}", "{'nodes': [['x', [], {'p': {'@date': 'no'}}]], 'pairs': []}"):
+    for report in (
+        "{'nodes': [['', [], {}]], 'pairs': []}",
+        "{'nodes': [['x', [1], {}]], 'pairs': []}",
+        "7",
+        "{'nodes': [], 'pairs': [['a', 'zz', [[0, 'T', {}]]]]}",
+        "{'nodes': [['x', [], {'p': {'@date': 'no'}}]], 'pairs': []}",
+    ):
         with pytest.raises(QueryError):
             full.write(f"_kgot.report = lambda graph, everything: {report}")
         assert full.snapshot == before

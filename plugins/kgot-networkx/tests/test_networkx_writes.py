@@ -6,6 +6,7 @@ import datetime
 import math
 
 import pytest
+
 from kgot_core.errors import QueryError, Refused
 from kgot_core.graph.elements import Edge, Node
 from kgot_core.graph.fold import TaskGraph
@@ -92,10 +93,12 @@ def test_a_type_besides_a_label_leaves_the_label_a_property(graph):
     assert graph.edges == [("a", "T", "b", {"label": "seen", "relation": "odd"})]
 
 
-@pytest.mark.parametrize("form", ['label="X"', 'labels=["X"]', 'label=["X"]', 'label=" X "', 'label="X", labels=("X",)'])
+@pytest.mark.parametrize(
+    "form", ['label="X"', 'labels=["X"]', 'label=["X"]', 'label=" X "', 'label="X", labels=("X",)']
+)
 def test_one_label_in_any_form(graph, form):
     graph.write(f'G.add_node("a", {form}, name="a")')
-    assert graph.nodes == {"a": (("X",), {"name": "a"})}
+    assert graph.nodes == {"a": (("X",), {})}
     assert graph.query('result = [d.get("label") for n, d in G.nodes(data=True)]') == [{"result": "X"}]
 
 
@@ -138,7 +141,13 @@ def test_values_of_every_kind(graph):
 
 @pytest.mark.parametrize(
     ("value", "said"),
-    [("object()", "an object"), ("lambda x: x", "function"), ("[[1]]", "a list with a list"), ("[None]", "None"), ("b'x'", "bytes")],
+    [
+        ("object()", "an object"),
+        ("lambda x: x", "function"),
+        ("[[1]]", "a list with a list"),
+        ("[None]", "None"),
+        ("b'x'", "bytes"),
+    ],
 )
 def test_a_value_without_a_place_is_refused_by_name(graph, value, said):
     if graph.sandbox == "monty" and value == "object()":
@@ -165,9 +174,15 @@ def test_a_node_known_from_an_edge_only_gets_its_key_as_name(graph):  # D56
     assert all(node.properties for node in graph.snapshot.nodes)
 
 
-def test_a_node_with_a_label_only_gets_its_key_as_name(graph):
-    graph.write('G.add_node("Vela", label="Ship")')
-    assert graph.nodes == {"Vela": (("Ship",), {"name": "Vela"})}
+def test_a_new_node_without_a_name_gets_its_key_as_name(graph):
+    change = graph.write('G.add_node("Vela", label="Ship", masts=3)\nG.add_node("Orm", name="Port of Orm")')
+    assert [node.properties for node in change.added] == [{"name": "Vela", "masts": 3}, {"name": "Port of Orm"}]
+    assert graph.query('result = [d["name"] for n, d in G.nodes(data=True)]') == [
+        {"result": "Vela"},
+        {"result": "Port of Orm"},
+    ]
+    graph.write('G.nodes["Orm"].pop("name")')
+    assert graph.snapshot.nodes[1].properties == {}
 
 
 def test_homonyms_are_never_merged(graph):  # D45
@@ -177,10 +192,10 @@ def test_homonyms_are_never_merged(graph):  # D45
         graph.write('G.add_node("Else", n=1)\nG.add_node("System Admin", label="Course", hours=3)')
     assert caught.value.line == 2
     assert '"System Admin (Course)"' in caught.value.message
-    assert graph.nodes["System Admin"] == (("Role",), {"name": "System Admin"}) and "Else" not in graph.nodes
+    assert graph.nodes["System Admin"] == (("Role",), {}) and "Else" not in graph.nodes
     # The same label in another spelling is the same label; a correction is possible.
     graph.write('G.add_node("System Admin", label="ROLE", n=1)')
-    assert graph.nodes["System Admin"] == (("Role",), {"name": "System Admin", "n": 1})
+    assert graph.nodes["System Admin"] == (("Role",), {"n": 1})
     graph.write('G.nodes["System Admin"]["label"] = "Duty"')
     assert graph.nodes["System Admin"][0] == ("Duty",)
 
@@ -235,7 +250,9 @@ def test_an_edge_is_found_by_its_type(graph):
 
 def test_boilerplate_does_not_wipe_the_graph(graph):
     graph.write('G.add_node("kept", n=1)')
-    change = graph.write('import networkx as nx\nG = nx.DiGraph()  # new\nG.add_node("added", n=2)\nG.add_edge("kept", "added")')
+    change = graph.write(
+        'import networkx as nx\nG = nx.DiGraph()  # new\nG.add_node("added", n=2)\nG.add_edge("kept", "added")'
+    )
     assert not change.removed and list(graph.nodes) == ["kept", "added"]
     with pytest.raises(QueryError, match="would drop the whole graph"):
         graph.write('def build():\n    H = nx.MultiDiGraph()\n    H.add_node("x")\n    return H\nG = build()')
@@ -248,10 +265,18 @@ def test_boilerplate_does_not_wipe_the_graph(graph):
     assert graph.nodes == {}
 
 
+def test_a_script_that_writes_into_a_graph_of_its_own_is_told_so(graph):
+    with pytest.raises(QueryError, match="wrote into kg"):
+        graph.write('import networkx as nx\nkg = nx.DiGraph()\nkg.add_node("lost", n=1)')
+    assert graph.write('kg = nx.DiGraph()\nkg.add_node("a")\nG.add_node("kept", n=1)').size == 1
+
+
 def test_a_new_g_that_was_made_from_the_old_one(graph):
     graph.write('G.add_edge("a", "b", type="T", n=1)\nG.add_node("c", tags=[1])')
     first = graph.snapshot
-    change = graph.write('H = G.copy()\nH.add_edge("b", "d", type="T")\nH.remove_node("c")\nH.nodes["a"]["x"] = 1\nG = H')
+    change = graph.write(
+        'H = G.copy()\nH.add_edge("b", "d", type="T")\nH.remove_node("c")\nH.nodes["a"]["x"] = 1\nG = H'
+    )
     assert [getattr(element, "key", "edge") for element in change.added] == ["d", "edge"]
     assert [node.key for node in change.changed] == ["a"]
     assert change.removed == (first.nodes[2].id,)
@@ -261,8 +286,9 @@ def test_a_new_g_that_was_made_from_the_old_one(graph):
 def test_functions_comprehensions_recursion_and_imports(graph):  # D24
     graph.write(
         "import re, json, math\nfrom collections import Counter\n"
-        'base = 2\ndef f(n): return 1 if n == 0 else base * f(n - 1)\n'
-        'def put(name, **properties):\n    for part in re.split("[,.]", name):\n        G.add_node(part, label="P", **properties)\n'
+        "base = 2\ndef f(n): return 1 if n == 0 else base * f(n - 1)\n"
+        'def put(name, **properties):\n    for part in re.split("[,.]", name):\n'
+        '        G.add_node(part, label="P", **properties)\n'
         'put("x,y.z", power=f(5), root=math.sqrt(4))\n'
         '[G.add_edge(a, b, type="NEXT") for a, b in [("x", "y"), ("y", "z")]]\n'
         'G.nodes["x"]["counts"] = [f"{k}{v}" for k, v in sorted(Counter("abb").items())]'
@@ -278,7 +304,9 @@ def test_a_failed_write_changes_nothing(graph):
         'G.add_node("c")\nG.nodes["a"]["tags"].append("y")\n1 / 0',
         'G.clear()\nraise ValueError("no")',
         'G.remove_node("a")\nG.nodes["a"]["n"] = 2',
-        'G.add_node("c", n=1)\nG.add_edge("a", "b", bad={1: object})' if graph.sandbox == "bwrap" else "G.clear()\nx = y",
+        'G.add_node("c", n=1)\nG.add_edge("a", "b", bad={1: object})'
+        if graph.sandbox == "bwrap"
+        else "G.clear()\nx = y",
     ):
         with pytest.raises(QueryError):
             graph.write(code)

@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from kgot_networkx.jail.subset_adjacency import kg_len
 from kgot_networkx.jail.subset_graph import KgGraph, kg_copy
-from kgot_networkx.jail.subset_views import kg_len
 
 KG_ERRORS = (KeyError, ValueError)
 
@@ -70,7 +70,8 @@ def kg_all_simple_paths(G: Any, source: Any, target: Any, cutoff: Any = None) ->
             paths.append(path)
             continue
         if kg_len(path) <= longest:
-            open_paths.extend([[*path, other] for other in kg_neighbours(G, path[-1], False)[::-1] if other not in path])
+            others = [other for other in kg_neighbours(G, path[-1], False) if other not in path]
+            open_paths.extend([[*path, other] for other in others[::-1]])
     return paths
 
 
@@ -110,7 +111,8 @@ def kg_is_connected(G: Any) -> bool:
 def kg_degree_centrality(G: Any) -> dict[Any, float]:
     """Gives each node's degree as a share of the other nodes."""
     others = kg_len(G.attributes) - 1
-    return {node: (degree / others if others > 0 else 1) for node, degree in G.degree}
+    share = 1 / others if others > 0 else 0
+    return {node: (degree * share if share else 1) for node, degree in G.degree}
 
 
 def kg_get_node_attributes(G: Any, name: Any, default: Any = None) -> dict[Any, Any]:

@@ -10,7 +10,6 @@ import json
 from typing import Any
 
 import networkx as nx
-
 from kgot_networkx.jail.report import kg_report
 from kgot_networkx.jail.rows import kg_rows
 from kgot_networkx.jail.values import kg_edge, kg_edge_attributes, kg_key, kg_node_attributes
@@ -67,9 +66,7 @@ class TaskGraph(nx.MultiDiGraph):  # type: ignore[misc]
         return key
 
 
-def says_the_same(
-    source: Any, target: Any, key: Any, new: dict[Any, Any], known: Any, old: Attributes
-) -> bool:
+def says_the_same(source: Any, target: Any, key: Any, new: dict[Any, Any], known: Any, old: Attributes) -> bool:
     """Tells whether two edges have the same type and properties."""
     try:
         pair = kg_key(source), kg_key(target)
@@ -118,10 +115,11 @@ class Workbench:
         if not graph.is_multigraph():
             after = {node: {other: {0: data} for other, data in nbrs.items()} for node, nbrs in after.items()}
         if everything or () in self.marks or any(now is not then for now, then in zip(parts, self.parts, strict=True)):
-            return kg_report(graph._node, after, self.changed_nodes(graph._node), self.changed_pairs(after))
+            changed = self.changed_nodes(graph._node), self.changed_pairs(after)
+            return kg_report(graph._node, after, *changed, self.node_copies)
         nodes = [mark[0] for mark in self.marks if len(mark) == 1]
         pairs = [(mark[0], mark[1]) for mark in self.marks if len(mark) == 2]
-        return kg_report(graph._node, after, nodes, pairs)
+        return kg_report(graph._node, after, nodes, pairs, self.node_copies)
 
     def changed_nodes(self, nodes: dict[Any, Any]) -> list[Any]:
         """Finds the changed nodes by comparing all with the state before the script."""

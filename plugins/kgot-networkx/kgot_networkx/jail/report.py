@@ -26,7 +26,7 @@ def kg_again(key: str, old: Mapping[Any, Any], new: dict[Any, Any]) -> dict[Any,
     return {**new, "label": before}
 
 
-def kg_report_nodes(nodes: Mapping[Any, Mapping[Any, Any]], touched: Iterable[Any]) -> list[Any]:
+def kg_report_nodes(nodes: Mapping[Any, Mapping[Any, Any]], touched: Iterable[Any], known: Any) -> list[Any]:
     """Gives ``[key, labels, properties]`` of each touched node that is there, ``[key]`` of each that has gone."""
     present: dict[str, dict[Any, Any]] = {}
     gone: list[str] = []
@@ -40,7 +40,7 @@ def kg_report_nodes(nodes: Mapping[Any, Mapping[Any, Any]], touched: Iterable[An
         if raw != key:
             present[key].update(kg_again(key, present[key], dict(nodes[raw])))
     listed = [[key] for key in gone if key not in present and key not in nodes]
-    return listed + [kg_node(key, attributes) for key, attributes in present.items()]
+    return listed + [kg_node(key, attributes, key not in known) for key, attributes in present.items()]
 
 
 def kg_report_pair(source: str, target: str, parallel: list[Mapping[Any, Mapping[Any, Any]]]) -> list[Any]:
@@ -90,9 +90,10 @@ def kg_report(
     successors: KgSuccessors,
     touched_nodes: Iterable[Any],
     touched_pairs: Iterable[tuple[Any, Any]],
+    known: Any,
 ) -> dict[str, Any]:
-    """Gives the change of a script that touched these nodes and pairs."""
+    """Gives the change of a script that touched these nodes and pairs; ``known`` holds the nodes from before it."""
     return {
-        "nodes": kg_report_nodes(nodes, touched_nodes),
+        "nodes": kg_report_nodes(nodes, touched_nodes, known),
         "pairs": kg_report_pairs(successors, touched_pairs),
     }

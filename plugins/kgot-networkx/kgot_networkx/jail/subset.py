@@ -4,11 +4,12 @@ import json
 from typing import Any
 
 from kgot_networkx.jail.report import kg_report
+from kgot_networkx.jail.subset_adjacency import KgNeighbours, KgParallel, KgTable
 from kgot_networkx.jail.subset_graph import KgGraph
-from kgot_networkx.jail.subset_views import KG_VIEWS
+from kgot_networkx.jail.subset_views import KgDegree, KgEdges, KgNodes
 from kgot_networkx.jail.values import kg_decode
 
-KG_SIZED = (KgGraph, *KG_VIEWS)
+KG_SIZED = (KgGraph, KgNodes, KgEdges, KgDegree, KgTable, KgNeighbours, KgParallel)
 
 
 def kg_typed(text: str, tagged: Any) -> str:
@@ -35,6 +36,7 @@ def kg_graph(text: str) -> KgGraph:
         kg_restore(attributes)
     for index in state["odd_edges"]:
         kg_restore(state["edges"][index][3])
+    graph.known = dict.fromkeys(graph.attributes, True)
     graph.settled = True
     return graph
 
@@ -51,11 +53,12 @@ def kg_change(first: KgGraph, graph: Any) -> dict[str, Any]:
         raise ValueError("G must stay the directed graph that it is")
     nodes = dict(first.touched_nodes)
     pairs = dict(first.touched_pairs)
-    if graph is not first and first.attributes and not any([node in graph.attributes for node in first.attributes]):
+    if graph is not first and first.attributes and not [node for node in first.attributes if node in graph.attributes]:
         raise ValueError("a new G would drop the whole graph; add to the G that is there (G.clear() empties it)")
     if graph is not first or first.all_nodes_touched:
         nodes.update(dict.fromkeys([*first.attributes, *graph.attributes], True))
     if graph is not first or first.all_pairs_touched:
         for side in (first, graph):
-            pairs.update(dict.fromkeys([(source, target) for source in side.after for target in side.after[source]], True))
-    return kg_report(graph.attributes, graph.after, nodes, pairs)
+            for source, targets in side.after.items():
+                pairs.update(dict.fromkeys([(source, target) for target in targets], True))
+    return kg_report(graph.attributes, graph.after, nodes, pairs, first.known)

@@ -6,17 +6,9 @@ Written without inheritance, properties, generators, ``del`` and ``__len__``, wh
 from typing import Any
 
 from kgot_networkx.jail.report import kg_again
-from kgot_networkx.jail.subset_views import KgDegree, KgEdges, KgNodes, KgParallel, KgTable, kg_len
-from kgot_networkx.jail.values import kg_edge, kg_key
-
-
-def kg_same_edge(source: Any, target: Any, key: Any, new: Any, known: Any, old: Any) -> bool:
-    """Tells whether two edges have the same type and properties."""
-    try:
-        pair = (kg_key(source), kg_key(target))
-        return kg_edge(pair[0], pair[1], key, new) == kg_edge(pair[0], pair[1], known, old)
-    except ValueError:
-        return False
+from kgot_networkx.jail.subset_adjacency import KgParallel, KgTable, kg_len
+from kgot_networkx.jail.subset_edges import kg_drop_pair, kg_edge_parts, kg_put_edge, kg_remove_edge
+from kgot_networkx.jail.subset_views import KgDegree, KgEdges, KgNodes
 
 
 def kg_copy(graph: Any, keep: Any, undirected: bool) -> Any:
@@ -48,6 +40,7 @@ class KgGraph:
         self.all_nodes_touched = False
         self.all_pairs_touched = False
         self.settled = False
+        self.known: dict[Any, bool] = {}
         self.fresh: dict[Any, bool] = {}
         self.nodes = KgNodes(self)
         self.edges = KgEdges(self, False)
@@ -120,30 +113,7 @@ class KgGraph:
 
     def put_edge(self, source: Any, target: Any, key: Any, attributes: Any) -> Any:
         """Adds or updates one edge; the attributes' names need not be identifiers."""
-        for node in (source, target):
-            if node not in self.attributes:
-                self.put_node(node, {})
-        edges = self.after[source].setdefault(target, {})
-        self.before[target][source] = edges
-        if self.undirected:
-            self.after[target][source] = edges
-            self.before[source][target] = edges
-        self.touch_pair(source, target)
-        key = KgParallel(self, source, target).find(key)
-        if key is None or (isinstance(key, str) and key not in edges):
-            for known, old in edges.items():
-                if self.was_there(source, target, known) and kg_same_edge(source, target, key, attributes, known, old):
-                    self.fresh[(source, target, known)] = True
-                    return known
-        if key is None:
-            key = kg_len(edges)
-            while key in edges:
-                key += 1
-        if key not in edges:
-            self.fresh[(source, target, key)] = True
-            edges[key] = {}
-        edges[key].update(attributes)
-        return key
+        return kg_put_edge(self, source, target, key, attributes)
 
     def was_there(self, source: Any, target: Any, key: Any) -> bool:
         """Tells whether an edge is from before the script and was not stated again yet."""
@@ -153,15 +123,7 @@ class KgGraph:
         """Adds edges, each a tuple of two to four."""
         keys = []
         for edge in ebunch_to_add:
-            rest = list(edge)[2:]
-            key = None
-            data: Any = {}
-            if kg_len(rest) == 2:
-                key, data = rest
-            elif rest and isinstance(rest[0], dict):
-                data = rest[0]
-            elif rest:
-                key = rest[0]
+            key, data = kg_edge_parts(list(edge)[2:])
             keys.append(self.put_edge(edge[0], edge[1], key, {**attr, **data}))
         return keys
 
@@ -179,12 +141,7 @@ class KgGraph:
 
     def drop_pair(self, source: Any, target: Any) -> None:
         """Takes all edges from one node to another out."""
-        self.touch_pair(source, target)
-        self.after[source].pop(target)
-        self.before[target].pop(source, None)
-        if self.undirected:
-            self.after[target].pop(source, None)
-            self.before[source].pop(target, None)
+        kg_drop_pair(self, source, target)
 
     def remove_nodes_from(self, nodes: Any) -> None:
         """Takes those of some nodes out that are there."""
@@ -194,16 +151,7 @@ class KgGraph:
 
     def remove_edge(self, u: Any, v: Any, key: Any = None) -> None:
         """Takes one edge out: the one with this key or type, else the newest."""
-        if u not in self.after or v not in self.after[u]:
-            raise KeyError(f"The edge {u}-{v} is not in the graph.")
-        edges = self.after[u][v]
-        found = list(edges)[-1] if key is None else KgParallel(self, u, v).find(key)
-        if found not in edges:
-            raise KeyError(f"The edge {u}-{v} with key {key} is not in the graph.")
-        self.touch_pair(u, v)
-        edges.pop(found)
-        if not edges:
-            self.drop_pair(u, v)
+        kg_remove_edge(self, u, v, key)
 
     def remove_edges_from(self, ebunch: Any) -> None:
         """Takes those of some edges out that are there."""
@@ -282,7 +230,7 @@ class KgGraph:
 
     def subgraph(self, nodes: Any) -> Any:
         """Gives a copy with some of the nodes only."""
-        return kg_copy(self, {node: True for node in self.nbunch_iter(list(nodes))}, self.undirected)
+        return kg_copy(self, dict.fromkeys(self.nbunch_iter(list(nodes)), True), self.undirected)
 
     def to_undirected(self) -> Any:
         """Gives a copy whose edges may be followed both ways."""

@@ -131,8 +131,8 @@ def kg_words(where: str, raw: Any) -> list[str]:
     return words
 
 
-def kg_node(raw_key: Any, attributes: Mapping[Any, Any]) -> list[Any]:
-    """Gives a node as ``[key, labels, properties]``; one that says nothing gets its key as name."""
+def kg_node(raw_key: Any, attributes: Mapping[Any, Any], new: bool) -> list[Any]:
+    """Gives a node as ``[key, labels, properties]``; a new one without a name gets its key as name."""
     key = kg_key(raw_key)
     where = f'node "{key}"'
     labels = kg_words(where, attributes.get("label"))
@@ -141,7 +141,9 @@ def kg_node(raw_key: Any, attributes: Mapping[Any, Any]) -> list[Any]:
             labels.append(word)
     rest = {name: value for name, value in attributes.items() if name not in KG_NODE_RESERVED}
     properties = kg_properties(where, rest, KG_NODE_RESERVED, "")
-    return [key, labels, properties or {"name": key}]
+    if new and "name" not in properties:
+        properties = {"name": key, **properties}
+    return [key, labels, properties]
 
 
 def kg_edge(source: str, target: str, raw_key: Any, attributes: Mapping[Any, Any]) -> list[Any]:

@@ -1,0 +1,54 @@
+"""Asks plugins whether they are ready, and opens them; whatever a plugin raises becomes one line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from kgot_core.errors import KgotError, PluginError, UsageError
+from kgot_core.providers import Problem, Provider
+from kgot_core.run.faults import said
+from kgot_core.settings import Settings, provider_settings
+
+T = TypeVar("T")
+
+
+def problem_of(provider: Provider, settings: Any) -> Problem | None:
+    """Asks a provider whether it is ready.
+
+    Args:
+        provider: The provider.
+        settings: Its settings; the named model for a model provider.
+    """
+    try:
+        return provider.check(settings)
+    except KgotError as error:
+        return Problem(error.message, error.hint)
+    except (Exception, SystemExit) as error:
+        return Problem(f"its check failed: {said(error)}")
+
+
+def ready_settings(settings: Settings, provider: Provider) -> Any:
+    """Gives the settings of a provider that is ready.
+
+    Raises:
+        UsageError: It is not; the message says why.
+    """
+    values = provider_settings(settings, provider)
+    if problem := problem_of(provider, values):
+        raise UsageError(f"{provider.kind} {provider.name}: {problem.message}", hint=problem.hint)
+    return values
+
+
+def opened(provider: Provider, function: Callable[[], T]) -> T:
+    """Opens what a provider offers.
+
+    Raises:
+        PluginError: It raised something else than one of our own errors.
+    """
+    try:
+        return function()
+    except KgotError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise PluginError(f"{provider.kind} {provider.name} cannot be opened: {said(error)}") from error
