@@ -76,5 +76,6 @@ def _checked(address: str) -> str:
     except ValueError:
         valid = False
     if not valid:
-        raise UsageError("the address of the model server is not valid", hint="it looks like http://127.0.0.1:8080/v1")
+        shown = bare_address(address) or "that is set"
+        raise UsageError(f"the model server's address {shown} is not valid", hint="one is http://127.0.0.1:8080/v1")
     return address

@@ -7,6 +7,7 @@ import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
+from kgot_core.contracts.model import Completion
 from kgot_core.models.faults import Facts
 
 
@@ -63,6 +64,7 @@ _LACKING = re.compile(
     r"support|requires?\b|allowed|unknown|unrecogni[sz]ed|unexpected|not implemented|disabled|must (be|alternate)",
     re.IGNORECASE,
 )
+_MOST_SILENT_OFFERS = 2
 _KEYWORD = re.compile(r"unexpected keyword argument '(\w+)'")
 _OTHER_FAULT = re.compile(r"tool_call_id|role ['\"]?tool|parsing tool call", re.IGNORECASE)
 _TOO_LARGE = re.compile(r"too large|at most|less than|cannot exceed|maximum value", re.IGNORECASE)
@@ -106,11 +108,15 @@ class Findings:
         lacks: What the model does not offer.
         limit_names: Names under which the limit of the reply's length may be sent, the next one first.
         usage_missing: The server reports no token numbers.
+        calls_tools: It called a tool, so it does see them.
+        silent_offers: Offers of tools, one after another, to which it neither called nor named one.
     """
 
     lacks: set[Feature] = field(default_factory=set)
     limit_names: list[str] = field(default_factory=list)
     usage_missing: bool = False
+    calls_tools: bool = False
+    silent_offers: int = 0
 
     def miss(self, feature: Feature) -> str:
         """Records that a feature is missing.
@@ -141,3 +147,18 @@ class Findings:
             return ""
         self.usage_missing = True
         return "reports no token numbers; they are estimated"
+
+    def saw_offer(self, tools: Collection[str], completions: Collection[Completion]) -> str:
+        """Learns from the answer to an offer of tools whether they were seen at all.
+
+        A server whose template has no place for tools drops them without a word, and the model answers at random.
+
+        Returns:
+            The notice, once it is plain that they are not seen; else empty.
+        """
+        if self.calls_tools or Feature.TOOLS in self.lacks:
+            return ""
+        self.calls_tools = any(completion.tool_calls for completion in completions)
+        named = any(name in completion.text for name in tools for completion in completions)
+        self.silent_offers = 0 if self.calls_tools or named else self.silent_offers + 1
+        return self.miss(Feature.TOOLS) if self.silent_offers >= _MOST_SILENT_OFFERS else ""

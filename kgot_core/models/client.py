@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kgot_core.contracts.model import Completion, ModelSpec, Reply, Request
 from kgot_core.models.calling import Caller
 from kgot_core.models.capabilities import Feature
-from kgot_core.models.dials import Dials, family_of, first_findings
+from kgot_core.models.dials import Dials, family_of, first_findings, is_official
 from kgot_core.models.introspection import (
     address_of,
     close_model,
@@ -71,6 +71,7 @@ class ModelClient:
         caller = Caller(dials, self._findings, place, policy.now, num_ctx)
         pricer = Pricer(settings, provider_of(model), address if family == "openai" else "")
         self._notices: list[str] = []
+        self._may_drop_tools = family == "ollama" or (family == "openai" and not is_official(address))
         self._sampler = Sampler(caller, policy, pricer, self._redactor)
 
     def __repr__(self) -> str:
@@ -120,8 +121,11 @@ class ModelClient:
         missing = n - len(completions)
         if missing and not tally.exhausted:
             if len(completions) == 1:  # the number was passed over without a word
-                self._note_samples(tally)
+                self._note(self._findings.miss(Feature.SAMPLES), tally)
             completions += await self._sampler.one_by_one(request, missing, tally, on_retry)
+        if request.tools and self._may_drop_tools:
+            names = [tool.name for tool in request.tools]
+            self._note(self._findings.saw_offer(names, completions), tally)
         notices = [self._redactor.line(notice) for notice in tally.notices]
         self._notices += notices
         if len(completions) < n:
@@ -134,7 +138,6 @@ class ModelClient:
             self._owned = False
             await close_model(self._model)
 
-    def _note_samples(self, tally: Tally) -> None:
-        notice = self._findings.miss(Feature.SAMPLES)
+    def _note(self, notice: str, tally: Tally) -> None:
         if notice:
             tally.notices.append(f"{self._name} {notice}")

@@ -66,6 +66,11 @@ def family_of(model: BaseChatModel) -> Family:
     return "ollama" if "ChatOllama" in names else "other"
 
 
+def is_official(address: str) -> bool:
+    """Tells whether an address is OpenAI's own service, or that of Azure."""
+    return any(host in address for host in _OPENAI_HOSTS)
+
+
 def first_findings(model: BaseChatModel, address: str) -> Findings:
     """Gives what is known of a model before its first request.
 
@@ -75,7 +80,7 @@ def first_findings(model: BaseChatModel, address: str) -> Findings:
     family, declared = family_of(model), type(model).model_fields
     if family == "openai":
         names = ["max_tokens", "max_completion_tokens"]  # most other servers know only the older name
-        if any(host in address for host in _OPENAI_HOSTS):
+        if is_official(address):
             names.reverse()
         if getattr(
             model, "use_responses_api", None

@@ -21,6 +21,7 @@ _PAIRS = {"{": "}", "[": "]", "(": ")", '"': '"', "'": "'", "`": "`", "<": ">"}
 # Brackets in prose that begin no value: so many are looked at; one that is followed to the end counts for many.
 _MOST_FAILURES = 10_000
 _COST_OF_END = 200
+_MOST_DAMAGES = 1_000
 _LONGEST_REST = 2_000
 
 
@@ -137,7 +138,7 @@ class _Search:
         """Reads one value; gives the place where the search goes on."""
         source, start = self.text, at
         scanner = Scanner(source)
-        if scanner.escaped_twice(at) and not self._unescaped:
+        if scanner.escaped_twice(at) and not self._unescaped and _line_before(source, at).strip() in {"", '"'}:
             self._unescaped = True
             limit = fence.end if fence else len(self.text)
             source, start = unescape_once(self.text[at:limit]), 0
@@ -158,7 +159,8 @@ class _Search:
         ended = error.ended and not (fence is not None and fence.closed)
         if scanner.committed:
             self.found.damages.append(Damage(error.message, position, fence is not None, ended))
-            return max(fence.end if fence else position, at + 1)
+            enough = len(self.found.damages) > _MOST_DAMAGES
+            return len(self.text) if enough else max(fence.end if fence else position, at + 1)
         self.found.loose_end = self.found.loose_end or ended
         self._failures += _COST_OF_END if ended else 1
         return at + 1 if self._failures < _MOST_FAILURES else len(self.text)
@@ -175,9 +177,10 @@ class _Search:
         follows = source[_first(source, after + 1) :][:1] if mark == "," else ""
         closes = mark != "" and _PAIRS.get(opener) == mark
         goes_on = mark != "" and (mark in '}]"' or (mark == "," and follows not in {"", "{", "["}))
+        # A quote too few within the value leaves one too many behind it; before it, it stands within a string itself.
         line = source[end : min(end + _LONGEST_REST, _line_end(source, end))]
-        # A quote too few within the value leaves one too many behind it.
-        odd = line.replace('\\"', "").count('"') % 2 == 1 and not (closes and mark == '"')
+        quoted = closes and mark == '"'
+        odd = not quoted and (_odd_quotes(line) or _odd_quotes(_line_before(source, start)))
         if member or odd or (goes_on and not closes) or (scanner.bare_words and line.strip(" \t\r`;)")):
             scanner.committed = True
             raise ScanError("expected one whole value, with all its braces", after)
@@ -218,6 +221,15 @@ def _first(text: str, at: int) -> int:
     while at < len(text) and text[at].isspace():
         at += 1
     return at
+
+
+def _odd_quotes(text: str) -> bool:
+    return text.replace('\\"', "").count('"') % 2 == 1
+
+
+def _line_before(text: str, at: int) -> str:
+    lowest = max(0, at - _LONGEST_REST)
+    return text[max(lowest, text.rfind("\n", lowest, at) + 1) : at]
 
 
 def _line_end(text: str, at: int) -> int:

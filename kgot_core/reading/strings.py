@@ -12,6 +12,7 @@ _SIMPLE = {'"': '"', "\\": "\\", "/": "/", "b": "\b", "f": "\f", "n": "\n", "r":
 _HEX = {"u": re.compile(r"u([0-9a-fA-F]{4})"), "x": re.compile(r"x([0-9a-fA-F]{2})")}
 _LOW = re.compile(r"\\u([dD][c-fC-F][0-9a-fA-F]{2})")
 _BEFORE_INNER = frozenset(",:[{=")
+_AFTER_STRING = frozenset(",:]}[{")
 
 
 class ScanError(Exception):
@@ -149,9 +150,13 @@ def _is_text(text: str, start: int, at: int, opener: str, inner: int) -> bool:
         return True
     if opener == "`" or not after or '"' in (before, after):
         return False
-    if inner % 2:
-        return not before.isspace() and after != ":"
-    back = at - 1
+    ahead, back = at + 1, at - 1
+    while ahead < len(text) and text[ahead].isspace():
+        ahead += 1
     while back > start and text[back].isspace():
         back -= 1
+    if text[ahead : ahead + 1] in _AFTER_STRING:
+        return False
+    if inner % 2:
+        return not before.isspace()
     return back > start and text[back] not in _BEFORE_INNER and not after.isspace()

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from kgot_core.contracts.model import Completion
 from kgot_core.contracts.run import Run
 from kgot_core.contracts.sandbox import CodeJob, CodeResult
 from kgot_core.errors import SandboxError
-from kgot_core.reading.blocks import read_blocks
+from kgot_core.reading.blocks import read_blocks, strip_reasoning
 from kgot_core.run.transcript import shorten
 
 REPAIRS = 3
+SILENT = "the script printed nothing; it must print its result"
 
 
 async def compute(run: Run, partial: str) -> str:
@@ -27,33 +29,43 @@ async def compute(run: Run, partial: str) -> str:
         "compute",
         lambda tokens: run.prompt("compute", question=question, partial=shorten(partial, tokens)),
     )
-    code = _script(reply.completions[0].text, reply.completions[0].truncated)
+    code = _script(reply.completions[0])
     for attempt in range(1 + REPAIRS if code else 0):
         try:
             result = await run.execute(f"code-{attempt}", CodeJob(code))
         except SandboxError as error:
             run.notice(f"the calculation could not be run: {error}")
             return partial
-        if not result.error:
-            return f"{partial}\n\nCalculated from this:\n{_printed(result)}"
+        printed = _printed(result)
+        if printed and not result.error:
+            return f"{partial}\n\nCalculated from this:\n{printed}"
         if attempt == REPAIRS:
             break
-        purpose = f"{question}\nValues: {shorten(partial, run.options.result_tokens)}"
-        about = run.sandbox.about
-        prompt = run.prompt("repair_code", purpose=purpose, code=code, error=result.error, about=about)
-        reply = await run.ask(f"repair-{attempt + 1}", "compute", prompt)
-        mended = _script(reply.completions[0].text, reply.completions[0].truncated)
+        mended = await _mend(run, attempt + 1, code, result.error or SILENT, partial)
         if not mended or mended == code:
             break
         code = mended
     return partial
 
 
-def _script(text: str, truncated: bool) -> str:
-    blocks = [block for block in read_blocks(text) if block.closed or not truncated]
-    return blocks[0].text.strip() if blocks else ""
+async def _mend(run: Run, number: int, code: str, error: str, partial: str) -> str:
+    def prompt(tokens: int) -> str:
+        purpose = f"{run.task.question}\nValues: {shorten(partial, tokens)}"
+        return run.prompt("repair_code", purpose=purpose, code=code, error=error, about=run.sandbox.about)
+
+    reply = await run.ask(f"repair-{number}", "compute", prompt)
+    return _script(reply.completions[0])
+
+
+def _script(completion: Completion) -> str:
+    """Gives the reply's script; one in Python goes before other blocks, and the one word NO before all."""
+    if strip_reasoning(completion.text).partition("\n")[0].strip(" .*`_").casefold() == "no":
+        return ""
+    blocks = [block for block in read_blocks(completion.text) if block.closed or not completion.truncated]
+    python = [block for block in blocks if block.language in ("python", "py", "python3")] or blocks
+    return python[0].text.strip() if python else ""
 
 
 def _printed(result: CodeResult) -> str:
     value = "" if result.value is None else str(result.value)
-    return "\n".join(part for part in (result.output.strip(), value) if part) or "(the script printed nothing)"
+    return "\n".join(part for part in (result.output.strip(), value.strip()) if part)

@@ -94,7 +94,7 @@ class RunContext:
             text = prompt if isinstance(prompt, str) else prompt(self.progress.result_tokens)
             return Request((user(text),), temperature=temperature, max_tokens=max_tokens)
 
-        return await self._ask_fitting(step, stage, role, build, n)
+        return await self._ask_fitting(step, stage, role, build, n, state=False)
 
     async def ask_with_state(
         self,
@@ -118,19 +118,30 @@ class RunContext:
                 max_tokens=max_tokens,
             )
 
-        return await self._ask_fitting(step, stage, role, build, n)
+        return await self._ask_fitting(step, stage, role, build, n, state=True)
 
-    async def _ask_fitting(self, step: str, stage: str, role: Role, build: Callable[[], Request], n: int) -> Reply:
+    async def _ask_fitting(
+        self, step: str, stage: str, role: Role, build: Callable[[], Request], n: int, *, state: bool
+    ) -> Reply:
         """Asks; where the model's context overflows, state and results shrink and it is asked again."""
-        place = self._below(step)
+        place, request = self._below(step), build()
         for attempt in range(1, MOST_SHRINKS):
             try:
-                return await self.models.ask(place, stage, role, build(), n)
+                return await self.models.ask(place, stage, role, request, n)
             except ContextOverflow:
-                if not self._shrink():
+                smaller = self._smaller(request, build, state)
+                if smaller is None:
                     raise
-                place = f"{self._below(step)}-smaller-{attempt}"
-        return await self.models.ask(place, stage, role, build(), n)
+                request, place = smaller, f"{self._below(step)}-smaller-{attempt}"
+        return await self.models.ask(place, stage, role, request, n)
+
+    def _smaller(self, request: Request, build: Callable[[], Request], state: bool) -> Request | None:
+        """Shrinks until the request is shorter; ``None`` where nothing is left: it is never sent unchanged."""
+        while self._shrink(state):
+            smaller = build()
+            if _size(smaller) < _size(request):
+                return smaller
+        return None
 
     async def samples_at_once(self, step: str, role: Role) -> bool:
         """Tells whether the role's model answers several samples in one request; recorded, since it may change."""
@@ -173,7 +184,12 @@ class RunContext:
     def _below(self, step: str) -> str:
         return f"{self.path}/{step}" if self.path else step
 
-    def _shrink(self) -> bool:
-        smaller = self.progress.result_tokens > SMALLEST_RESULTS
+    def _shrink(self, state: bool) -> bool:
+        """Halves what results may take, and the state too where the request holds it."""
+        results = self.progress.result_tokens > SMALLEST_RESULTS
         self.progress.result_tokens = max(SMALLEST_RESULTS, self.progress.result_tokens // 2)
-        return self.transcript.shrink() or smaller
+        return (state and self.transcript.shrink()) or results
+
+
+def _size(request: Request) -> int:
+    return sum(len(message.text) for message in request.messages)

@@ -15,6 +15,7 @@ from kgot_core.reading.blocks import read_blocks
 from kgot_core.reading.decision import Decision, read_decision
 from kgot_core.run.evidence import match_names
 from kgot_core.run.examples import copies_decision
+from kgot_core.run.transcript import asked_again
 
 NOTHING_KNOWN = "what the task asks for is not in the graph yet"
 UNSUPPORTED = "an answer was given, but nothing in the graph was named that it rests on"
@@ -43,10 +44,8 @@ async def decide(run: Run, last_round: bool) -> Verdict:
         last_round: No further round is left after this one: a direct answer then counts even if it names no element.
     """
     form = run.solver.form
-    fence = run.graph.dialect.fence
-    tail = run.prompt(
-        "decide", form=run.prompt("decide_query", fence=fence) if form == "query" else run.prompt("decide_direct")
-    )
+    slots = {"fence": run.graph.dialect.fence} if form == "query" else {}
+    tail = run.prompt("decide", question=asked_again(run.task.question), form=run.prompt(f"decide_{form}", **slots))
 
     async def draw(first: int, count: int) -> Sequence[Vote]:
         reply = await run.ask_with_state(

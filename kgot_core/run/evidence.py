@@ -25,9 +25,30 @@ def match_names(graph: TaskGraph, names: Sequence[str]) -> tuple[str, ...]:
 
 
 def holding(graph: TaskGraph, rows: Sequence[Row]) -> tuple[str, ...]:
-    """Finds the elements that hold a value which a query returned."""
-    wanted = {plain for row in rows for value in row.values() for plain in _plain_values(value)}
-    found = [element.id for element in graph if wanted & _words_of(element)]
+    """Finds the elements that hold a value which a query returned.
+
+    A number says little by itself: where its column is called like a property, only that property counts. A number of
+    one or two digits in any other column is most likely a count, unless a single element holds it.
+    """
+    names = {_plain(name) for element in graph for name in element.properties}
+    anywhere: set[str] = set()
+    within: set[tuple[str, str]] = set()
+    short: set[str] = set()
+    for column, value in (pair for row in rows for pair in row.items()):
+        for plain in _plain_values(value):
+            if not _is_number(plain) or (len(plain) > 2 and _plain(column) not in names):
+                anywhere.add(plain)
+            elif _plain(column) in names:
+                within.add((_plain(column), plain))
+            else:
+                short.add(plain)
+    holders = {plain: [element.id for element in graph if plain in _words_of(element)] for plain in short}
+    single = {found[0] for found in holders.values() if len(found) == 1}
+    found = [
+        element.id
+        for element in graph
+        if element.id in single or anywhere & _words_of(element) or (within and within & _pairs_of(element))
+    ]
     return tuple(found[:MOST_ELEMENTS])
 
 
@@ -50,10 +71,18 @@ def _words_of(element: Node | Edge) -> set[str]:
     return words - {""}
 
 
+def _pairs_of(element: Node | Edge) -> set[tuple[str, str]]:
+    return {(_plain(name), _plain(plain_text(value))) for name, value in element.properties.items()}
+
+
+def _is_number(plain: str) -> bool:
+    return re.fullmatch(r"[+-]?\d[\d.,]*", plain) is not None
+
+
 def _readings(name: str) -> set[str]:
     quoted = re.findall(r'"([^"]+)"', name)
-    after_label = name.strip("()[] ").rpartition(":")[2]
-    return {_plain(text) for text in (name, after_label, *quoted)} - {""}
+    bare = name.strip("()[] ")
+    return {_plain(text) for text in (name, bare.rpartition(":")[2], bare.partition(" :")[0], *quoted)} - {""}
 
 
 def _plain_values(value: JsonValue) -> set[str]:

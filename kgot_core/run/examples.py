@@ -1,7 +1,7 @@
 """The worked examples that prompts show, and how their copies are recognised in replies (case D58).
 
-Their content is invented, so a reply that repeats it says nothing about the task. A line that any task might bring, such
-as a loop over edges of a usual type, never counts as a copy: only lines with an invented name do, and whole statements.
+Their content is invented, so a reply that repeats it says nothing about the task. A line that any task might bring,
+such as a loop over edges of a usual type, is no copy: only lines with an invented name are, and whole statements.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def fenced(language: str, text: str) -> str:
 
 def copies_decision(reply: str, dialect: Dialect) -> bool:
     """Tells whether a reply to the request for a decision, or for an answer, repeats an example of either form."""
-    shown = [example.reply for form in ("query", "direct") for example in decide_examples(dialect, form)]  # type: ignore[arg-type]
+    shown = [example.reply for form in ("query", "direct") for example in decide_examples(dialect, form)]
     reasons = [line for text in shown for line in text.splitlines() if line.endswith(".")]
     told = [*reasons, *_with_names(shown, _names(dialect))]
     queries = [example.query for example in dialect.query_examples]
@@ -70,23 +70,29 @@ def copies_write(statement: str, dialect: Dialect, known: str) -> bool:
     Args:
         statement: The statement.
         dialect: Whose examples.
-        known: The task and the results: what they name is not invented.
+        known: The task and the results in lower case: what they name is not invented.
     """
-    names = _names(dialect)
-    spoken = [name for name in names if name in statement and name.casefold() not in known.casefold()]
+    names = [name for name in _names(dialect) if name.casefold() not in known]
+    spoken = [name for name in names if name in statement]
     return len(spoken) > 1 or repeats_example(statement, _with_names(dialect.write_examples, names))
 
 
-def invented_facts(prompt: str) -> frozenset[str]:
-    """Gives the names of all things in the facts that a prompt shows as an example, in lower case."""
+def invented_facts(prompt: str, known: str) -> frozenset[str]:
+    """Gives the names of all things in the facts that a prompt shows as an example, in lower case.
+
+    Args:
+        prompt: The prompt.
+        known: The task and the results in lower case; names that stand there are left out.
+    """
     lines = [line for block in read_blocks(prompt) for line in block.text.splitlines()]
-    return frozenset(name.casefold() for fact in read_lines(lines).facts for name in _mentioned(fact))
+    names = {name.casefold() for fact in read_lines(lines).facts for name in _mentioned(fact)}
+    return frozenset(name for name in names if name not in known)
 
 
-def copies_facts(line: str, invented: frozenset[str], known: str) -> bool:
-    """Tells whether a line of facts speaks of an example's invented things that neither task nor results name."""
-    said, known = line.casefold(), known.casefold()
-    return any(name in said and name not in known for name in invented)
+def copies_facts(line: str, invented: frozenset[str]) -> bool:
+    """Tells whether a line of facts speaks of an example's invented things."""
+    said = line.casefold()
+    return any(name in said for name in invented)
 
 
 def _mentioned(fact: Fact) -> Iterable[str]:

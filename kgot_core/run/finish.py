@@ -17,10 +17,14 @@ from kgot_core.events import Voted
 from kgot_core.reading.blocks import strip_reasoning
 from kgot_core.reading.json_reader import read_json
 from kgot_core.run.evidence import describe
-from kgot_core.run.numbers import bare_number
+from kgot_core.run.numbers import bare_number, same_number
 from kgot_core.run.transcript import shorten
 
 NONE = "none"
+NO_SOLUTION = "No solution found"
+_MARK = re.compile(
+    r"(?im)^[\s>*#`-]*(?P<word>final\s+answer|value|answer)\s*[*`]*\s*:[ \t*`]*(?P<value>.*)$",
+)
 
 
 async def finish(run: Run, candidate: Candidate, findings: str, how: str, iterations: int) -> Outcome:
@@ -48,9 +52,7 @@ async def finish(run: Run, candidate: Candidate, findings: str, how: str, iterat
             return Outcome(findings, "failed", how, None, _schema_failure(choice), (), iterations)
         text, value, reason = findings, None, "the final parse could not be read; this is what the graph gave"
     elif choice.key == NONE:
-        return Outcome(
-            "No solution found", "no_solution", how, None, "the findings do not answer the task", (), iterations
-        )
+        return Outcome(NO_SOLUTION, "no_solution", reason="the findings do not answer the task", iterations=iterations)
     else:
         text, value = choice.supporting()[0].payload
         reason = f"{choice.counts[choice.key]} of {sum(choice.counts.values())} parses agree"
@@ -77,19 +79,24 @@ async def _ballot(run: Run, findings: str) -> Ballot:
 
 def _read(run: Run, completion: Completion) -> Vote:
     text = strip_reasoning(completion.text).strip()
-    if completion.truncated or not text:
-        return Vote(None, "the reply was cut off" if text else "the reply was empty")
+    if not text:
+        return Vote(None, "the reply was empty")
     if re.fullmatch(r"\W*none\W*", text, re.IGNORECASE):
         return Vote(NONE)
     if run.options.answer_schema is not None:
         return _read_value(text, run.options.answer_schema)
+    if completion.truncated:
+        # A value is whole where its line has an end; the prose behind it is not, and is left out.
+        text = text.rpartition("\n")[0]
+        if not _MARK.search(text):
+            return Vote(None, "the reply was cut off")
     value, prose = _split(text)
-    if not value or value.casefold() == NONE:
+    if not value or value.strip(" .").casefold() == NONE:
         return Vote(NONE if value else None, "the reply holds no value")
     if run.options.answer_format == "gaia":
         value = bare_number(value)
         return Vote(_normal(value), payload=(value, None))
-    return Vote(_normal(value), payload=(prose or value, None))
+    return Vote(_normal(value), payload=(value if completion.truncated else prose or value, None))
 
 
 def _read_value(text: str, schema: Any) -> Vote:
@@ -113,18 +120,26 @@ def _schema_failure(choice: Choice) -> str:
 
 def _split(text: str) -> tuple[str, str]:
     """Takes the bare value and the sentence apart; a reply without the word VALUE is both."""
-    marks = list(re.finditer(r"(?im)^[\s>*#`-]*(?:final\s+answer|value|answer)\s*[*`]*\s*:[ \t*`]*(.*)$", text))
+    marks = list(_MARK.finditer(text))
+    # A model that thinks aloud may write Answer: first; what it was asked for is VALUE:, the last one counts.
+    marks = [mark for mark in marks if mark["word"].casefold() == "value"] or marks
     if not marks:
         lines = [line.strip() for line in text.splitlines() if line.strip()]
-        return (lines[-1] if len(lines) == 1 else text), text
-    mark = marks[-1] if len(marks) > 1 and not marks[0].group(1).strip() else marks[0]
-    value = mark.group(1).strip().strip("*`").strip()
-    prose = (text[: mark.start()] + text[mark.end() :]).strip()
+        return (lines[0] if len(lines) == 1 else text), text
+    said = [mark for mark in marks if mark["value"].strip(" *`")]
+    mark = said[-1] if said else marks[-1]
+    value = mark["value"].strip().strip("*`").strip()
+    if value:
+        prose = _MARK.sub(lambda other: "" if other["word"].casefold() == "value" else other["value"], text)
+    else:
+        prose = text[: mark.start()] + text[mark.end() :]
+    prose = prose.replace("```", "").strip()
     if not value and prose:
         value, _, prose = prose.partition("\n")
     return value.strip(), prose.strip().strip("`").strip()
 
 
 def _normal(value: str) -> str:
-    """The same answer written twice counts as one: case, spaces and closing marks do not matter."""
-    return re.sub(r"\s+", " ", bare_number(value).casefold()).strip(" .\"'")
+    """The same answer written twice counts as one: case, spaces, closing marks, a number's form do not matter."""
+    plain = re.sub(r"\s+", " ", same_number(value).casefold()).strip(" .\"'")
+    return re.sub(r"\s*,\s*", ", ", plain)

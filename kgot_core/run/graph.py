@@ -6,22 +6,18 @@ import asyncio
 import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TypeVar
 
 from kgot_core.contracts.backend import Call, GraphBackend, Row
 from kgot_core.contracts.dialect import Dialect
 from kgot_core.contracts.options import Origin
-from kgot_core.errors import QueryError, StoreUnavailable
+from kgot_core.errors import QueryError, StoreError
 from kgot_core.events import GraphQueried, GraphWritten
 from kgot_core.graph.elements import GraphChange, change_from_json, change_to_json
 from kgot_core.graph.fold import TaskGraph, compare
 from kgot_core.graph.schema import GraphSchema, check_change
 from kgot_core.run.journal import Journal
-from kgot_core.run.threads import in_thread
-
-T = TypeVar("T")
-GRACE = 2.0
-STORE_ATTEMPTS = 3
+from kgot_core.run.store import StoreCalls
+from kgot_core.run.turns import Turns
 
 
 class GraphDesk:
@@ -36,27 +32,33 @@ class GraphDesk:
         seconds: float,
         rows: int,
         schema: GraphSchema | None = None,
+        calls: StoreCalls | None = None,
     ) -> None:
         self.dialect = dialect
         self.state = state
         self.concurrency = backend.concurrency if backend else 1
+        self._calls = calls or StoreCalls(backend, seconds)
         self._journal = journal
         self._origins: dict[str, Origin] = {}
-        self._backend = backend
         self._seconds = seconds
         self._rows = rows
         self._schema = schema
-        self._places = asyncio.Semaphore(self.concurrency)
         self._unseen: dict[str, None] = {}
+        # Where the core compares snapshots, a second write would be taken for a part of the first.
+        self._reports_changes = False
+        self._alone = asyncio.Lock()
+        self._turns = Turns()
 
     async def write(self, step: str, chain: str, sources: Sequence[str]) -> GraphChange:
         """Runs one block as one transaction."""
-        return await self._put(step, GraphWritten(form="statements", statement=chain), sources, self._written(chain))
+        event = GraphWritten(form="statements", statement=chain)
+        alone = self._schema is not None or not self._reports_changes
+        return await self._put(step, event, sources, self._written(chain), alone)
 
     async def apply(self, step: str, change: GraphChange, sources: Sequence[str]) -> GraphChange:
         """Takes neutral elements in."""
         event = GraphWritten(form="elements", change=change_to_json(change))
-        return await self._put(step, event, sources, self._applied(change))
+        return await self._put(step, event, sources, self._applied(change), alone=True)
 
     async def query(self, step: str, statement: str) -> Sequence[Row]:
         """Runs a reading statement."""
@@ -64,7 +66,7 @@ class GraphDesk:
         async def make() -> GraphQueried:
             call = Call(f"{self._journal.run}:{step}", self._seconds, self._rows)
             try:
-                rows = await self._on_store(lambda backend: backend.query(statement, call))
+                rows = await self._calls.run(lambda backend: backend.query(statement, call))
             except QueryError as error:
                 return GraphQueried(statement=statement, error=error.message, line=error.line, column=error.column)
             return GraphQueried(statement=statement, rows=tuple(dict(row) for row in rows))
@@ -89,6 +91,7 @@ class GraphDesk:
         event: GraphWritten,
         sources: Sequence[str],
         run: Callable[[Call], Callable[[GraphBackend], GraphChange | None]],
+        alone: bool,
     ) -> GraphChange:
         iteration = _iteration_of(step)
 
@@ -96,23 +99,26 @@ class GraphDesk:
             call = Call(f"{self._journal.run}:{step}", self._seconds, self._rows)
             done = replace(event, sources=tuple(sources), iteration=iteration)
             try:
-                change = await self._on_store(run(call))
+                change = await self._calls.run(run(call))
             except QueryError as error:
                 return replace(done, error=error.message, line=error.line, column=error.column)
             return replace(done, change=change_to_json(change or GraphChange()))
 
         asked = {"statement": event.statement, "change": dict(event.change), "sources": list(sources)}
-        done = await self._journal.call(GraphWritten, step, asked, make)
-        if done.error:
-            raise QueryError(done.error, done.line, done.column)
-        change = change_from_json(done.change)
-        self._fold(change, Origin(tuple(sources), step, iteration))
-        return change
+        async with self._turns.take() as turn, self._alone if alone else contextlib.nullcontext():
+            done = await self._journal.call(GraphWritten, step, asked, make)
+            await turn()
+            if done.error:
+                raise QueryError(done.error, done.line, done.column)
+            change = change_from_json(done.change)
+            self._fold(change, Origin(tuple(sources), step, iteration))
+            return change
 
     def _written(self, chain: str) -> Callable[[Call], Callable[[GraphBackend], GraphChange | None]]:
         def bind(call: Call) -> Callable[[GraphBackend], GraphChange | None]:
             def write(backend: GraphBackend) -> GraphChange | None:
                 change = backend.write(chain, call)
+                self._reports_changes = change is not None
                 if change is None:
                     change = compare(self.state.snapshot(), backend.snapshot())
                 self._check(change, backend, call)
@@ -139,33 +145,24 @@ class GraphDesk:
         if self._schema is None or not (problems := check_change(change, self.state, self._schema)):
             return
         before = compare(backend.snapshot(), self.state.snapshot())
-        backend.apply(before, replace(call, id=f"{call.id}:undo"))
+        try:
+            backend.apply(before, replace(call, id=f"{call.id}:undo"))
+        except QueryError as error:
+            raise StoreError(f"a write that the graph schema does not allow could not be taken back: {error}") from None
         raise QueryError("; ".join(problems))
 
     def _fold(self, change: GraphChange, origin: Origin) -> None:
-        edges = [edge.id for node_id in change.removed for edge in self.state.edges_of(node_id)]
+        removed = set(change.removed)
+        edges = [edge.id for edge in self.state.edges if removed and {edge.source, edge.target} & removed]
         self.state.apply(change)
-        for element in (*change.added, *change.changed):
+        for element in change.added:
             self._origins[element.id] = origin
-            self._unseen[element.id] = None
+        for element in change.changed:
+            first = self._origins.get(element.id, origin)
+            sources = tuple(dict.fromkeys((*first.sources, *origin.sources)))
+            self._origins[element.id] = replace(first, sources=sources)
+        self._unseen |= dict.fromkeys(element.id for element in (*change.added, *change.changed))
         self._unseen |= dict.fromkeys((*change.removed, *edges))
-
-    async def _on_store(self, function: Callable[[GraphBackend], T]) -> T:
-        backend = self._backend
-        assert backend is not None, "a replayed run never reaches the store"
-        async with self._places:
-            for attempt in range(1, STORE_ATTEMPTS + 1):
-                try:
-                    return await in_thread(lambda: function(backend), self._seconds + GRACE)
-                except TimeoutError:
-                    with contextlib.suppress(Exception):  # whatever it says, the statement has had its time
-                        await in_thread(backend.cancel, GRACE)
-                    raise QueryError(f"the statement took longer than {self._seconds:g} seconds") from None
-                except StoreUnavailable:
-                    if attempt == STORE_ATTEMPTS:
-                        raise
-                    await asyncio.sleep(attempt)
-        raise AssertionError("unreachable")
 
 
 def _iteration_of(step: str) -> int:

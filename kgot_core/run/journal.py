@@ -144,11 +144,9 @@ class Journal:
             except (Exception, SystemExit) as error:
                 name = getattr(sink, "name", type(sink).__name__)
                 faults.append((sink, f"{name} was dropped: {said(error)}"))
-        for sink, text in faults:
-            # A notice below may have dropped it already.
-            if sink in self._sinks:
-                self._sinks.remove(sink)
-                self.emit(str(record["step"]), Notice(text=text))
+        self._sinks = [sink for sink in self._sinks if all(sink is not faulty for faulty, _ in faults)]
+        for _, text in faults:
+            self.emit(str(record["step"]), Notice(text=text))
 
     def _clean(self, value: Any) -> Any:
         """Gives plain JSON without secrets and without what cannot be written as UTF-8."""

@@ -57,10 +57,7 @@ async def run_with_repairs(
 
 async def _mend(run: Run, number: int, statement: str, error: str, purpose: str) -> str:
     fence = run.graph.dialect.fence
-
-    def tail(tokens: int) -> str:
-        return run.prompt("repair", purpose=purpose, statement=statement, error=error, fence=fence)
-
+    tail = run.prompt("repair", purpose=purpose, statement=statement, error=error, fence=fence)
     reply = await run.ask_with_state(f"repair-{number}", "repair", tail)
     completion = reply.completions[0]
     blocks = [block for block in read_blocks(completion.text) if block.closed or not completion.truncated]

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from kgot_core.contracts.model import ToolCallRequest, ToolSpec
 from kgot_core.contracts.tools import Source, ToolArtifact, ToolResult
-from kgot_core.errors import ReplayDiverged, TransientToolError
+from kgot_core.errors import CapReached, KgotError, ReplayDiverged, TransientToolError
 from kgot_core.events import ToolCalled, ToolRetried, ToolStarted
 from kgot_core.providers import ToolProvider
 from kgot_core.reading.toolcalls import nearest
+from kgot_core.run.ending import was_cancelled
 from kgot_core.run.faults import said
 from kgot_core.run.journal import Journal
 from kgot_core.run.threads import in_thread
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
 
 SAME_CALL_LIMIT = 2
 LONGEST_WAIT = 30.0
+
+
+class ToolFailed(KgotError):
+    """A tool call ended without a result; the message is for the model."""
 
 
 @dataclass(frozen=True)
@@ -115,10 +120,12 @@ class ToolDesk:
                     f"{step}/retry-{attempt + 1}", ToolRetried(tool=name, attempt=attempt + 1, cause=cause)
                 )
                 await self._sleep(min(LONGEST_WAIT, 2.0**attempt))
-            except ReplayDiverged:
+            except (ReplayDiverged, CapReached):
                 raise
-            except TimeoutError:
-                cause = f"{name} took longer than {entry.provider.seconds:g} seconds"
+            except asyncio.CancelledError as error:
+                if was_cancelled():
+                    raise
+                cause = said(error)
                 break
             except (Exception, SystemExit) as error:  # a tool's failure never ends a run; its words reach the model
                 cause = said(error, lines=True)
@@ -134,15 +141,20 @@ class ToolDesk:
         tool = entry.tool
         request = {"type": "tool_call", "name": tool.name, "args": arguments, "id": step}
         self._enter(step, tool.name)
-        if _is_async(tool):
-            async with asyncio.timeout(entry.provider.seconds):
-                message = await tool.ainvoke(request)
-        else:
-            message = await in_thread(lambda: tool.invoke(request), entry.provider.seconds)
+        try:
+            async with asyncio.timeout(entry.provider.seconds) as limit:
+                message = await (tool.ainvoke(request) if _is_async(tool) else in_thread(lambda: tool.invoke(request)))
+        except TimeoutError:
+            if limit.expired():
+                raise ToolFailed(f"{tool.name} took longer than {entry.provider.seconds:g} seconds") from None
+            raise
         artifact = getattr(message, "artifact", None)
         text = getattr(message, "text", None)
         text = text() if callable(text) and not isinstance(text, str) else text
         shown = str(text if text is not None else message).strip()
+        if getattr(message, "status", "") == "error":
+            # A tool that turns its own errors into messages (handle_tool_error) has failed all the same.
+            raise ToolFailed(shown or f"{tool.name} failed without a word")
         return shown or "(the tool gave nothing)", artifact if isinstance(artifact, ToolArtifact) else ToolArtifact()
 
 

@@ -17,6 +17,11 @@ from kgot_core.models.tokens import estimate_tokens
 from kgot_core.run.prompts import tagged
 
 SMALLEST_BUDGET = 500
+# No piece of text that the estimate counts as one token is longer, so longer texts need not be counted.
+LONGEST_TOKEN = 9
+ASKED_AGAIN = 300
+# One line that is too long by itself must not hide all that follow it.
+FEWEST_LINES = 20
 
 
 class Transcript:
@@ -40,6 +45,7 @@ class Transcript:
         self._task = tagged("task", task.question.strip() + shown)
         self._calls: list[str] = []
         self._log: list[str] = []
+        self._shown: set[str] = set()
         self.rebase()
 
     @property
@@ -58,34 +64,48 @@ class Transcript:
         calls = [_call_line(result) for result in results]
         self._calls += calls
         present = [element for element_id in touched if (element := self._graph.get(element_id))]
-        removed = len(touched) - len(present)
-        lines = [*calls, *self._dialect.lines(present, self._graph)]
-        if removed:
-            lines.append(f"({removed} elements were removed or replaced; those listed here are current)")
+        if len(present) < len(touched):
+            # What is gone cannot be taken back from the text above.
+            self.rebase()
+            return
+        changed = [element for element in present if element.id in self._shown]
+        new = [element for element in present if element.id not in self._shown]
+        lines = [*calls, *self._dialect.lines(new, self._graph)]
+        if changed:
+            lines += ["Changed since it was shown above:", *self._dialect.lines(changed, self._graph)]
+        self._shown |= {element.id for element in present}
         self._log.append(tagged("round", "\n".join(lines) or "(nothing new)", number=number))
-        size = sum(map(estimate_tokens, self._log))
-        if removed or size > self.budget or size > 2 * self._base_tokens + 4_000:
+        most = min(self.budget, 2 * self._base_tokens + 4_000)
+        if _tokens(self._log, most) > most:
             self.rebase()
 
     def rebase(self) -> None:
         """Writes the whole state anew, within the budget."""
-        lines = self._dialect.lines(self._graph, self._graph)
-        kept, left_out = _fit(lines, self._question, self.budget - sum(map(estimate_tokens, self._calls)))
+        elements = list(self._graph)
+        calls = _latest(self._calls, self.budget // 3)
+        room = self.budget - _tokens(calls, self.budget)
+        lines, left_out = _fit(self._dialect.lines(elements, self._graph), self._question, room)
         if left_out:
-            kept.append(f"({left_out} of {len(lines)} nodes and edges are not shown; a query still finds them)")
-        self._log = [tagged("graph", "\n".join(kept) or "(empty)")]
-        if self._calls:
-            self._log.append(tagged("tool_calls_made", "\n".join(self._calls)))
-        self._base_tokens = sum(map(estimate_tokens, self._log))
+            lines.append(f"({left_out} of {len(elements)} nodes and edges are not shown; a query still finds them)")
+        self._shown = {element.id for element in elements}
+        self._log = [tagged("graph", "\n".join(lines) or "(empty)")]
+        if calls:
+            self._log.append(tagged("tool_calls_made", "\n".join(calls)))
+        self._base_tokens = _tokens(self._log, 2 * self.budget)
 
     def shrink(self) -> bool:
         """Halves the budget after a request that was too long; tells whether there was anything to shrink."""
         if self.budget <= SMALLEST_BUDGET:
             return False
-        now = sum(map(estimate_tokens, self._log))
+        now = _tokens(self._log, 2 * self.budget)
         self.budget = max(SMALLEST_BUDGET, min(self.budget, now) // 2)
         self.rebase()
         return True
+
+
+def asked_again(question: str) -> str:
+    """Gives the question for the end of a request, where a small model sees it best; a very long one in short."""
+    return shorten(question.strip(), ASKED_AGAIN)
 
 
 def _call_line(result: ToolResult) -> str:
@@ -99,9 +119,27 @@ def _short(value: object, size: int = 60) -> str:
     return text if len(text) <= size else text[: size - 3] + "..."
 
 
+def _tokens(texts: Sequence[str], most: int) -> int:
+    """Estimates the tokens of texts; once it is plain that there are more than ``most``, gives just more."""
+    if sum(map(len, texts)) > LONGEST_TOKEN * most:
+        return most + 1
+    return sum(map(estimate_tokens, texts)) + len(texts)
+
+
+def _latest(lines: Sequence[str], budget: int) -> list[str]:
+    """Keeps the last lines within a budget."""
+    kept: list[str] = []
+    for line in reversed(lines):
+        budget -= estimate_tokens(line) + 1
+        if budget < 0:
+            return [f"({len(lines) - len(kept)} earlier calls are not shown)", *reversed(kept)]
+        kept.append(line)
+    return list(lines)
+
+
 def _fit(lines: Sequence[str], question: str, budget: int) -> tuple[list[str], int]:
     """Keeps whole lines within a budget: those that share words with the question first, then the order given."""
-    if sum(map(estimate_tokens, lines)) + len(lines) <= budget:
+    if _tokens(lines, budget) <= budget:
         return list(lines), 0
     words = {word for word in re.findall(r"\w+", question.casefold()) if len(word) > 3}
     ranked = sorted(
@@ -110,10 +148,12 @@ def _fit(lines: Sequence[str], question: str, budget: int) -> tuple[list[str], i
     )
     kept: list[int] = []
     for place in ranked:
-        budget -= estimate_tokens(lines[place]) + 1
-        if budget < 0:
+        size = _tokens([lines[place]], budget)
+        if size > budget and len(kept) >= FEWEST_LINES:
             break
-        kept.append(place)
+        if size <= budget:
+            budget -= size
+            kept.append(place)
     return [lines[place] for place in sorted(kept)], len(lines) - len(kept)
 
 

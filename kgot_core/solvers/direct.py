@@ -9,10 +9,11 @@ from kgot_core.contracts.run import Run
 from kgot_core.contracts.solver import Candidate, Proposal, Solver
 from kgot_core.errors import Unreadable
 from kgot_core.events import SolveFailed
+from kgot_core.reading.blocks import strip_reasoning
 from kgot_core.reading.decision import read_decision
-from kgot_core.reading.echo import repeats_example
 from kgot_core.run.evidence import match_names
-from kgot_core.run.rules import decide_examples
+from kgot_core.run.examples import copies_decision
+from kgot_core.run.transcript import asked_again
 
 
 class DirectSolver(Solver):
@@ -21,28 +22,50 @@ class DirectSolver(Solver):
     form = "direct"
 
     async def solve(self, run: Run, proposals: Sequence[Proposal]) -> Sequence[Candidate]:
-        """Gives the votes' distinct answers, or one that is asked for."""
+        """Gives the votes' distinct answers, or one that is asked for; a reply that cannot be read is asked anew."""
         candidates = [_candidate(run, proposal) for proposal in proposals if proposal.text.strip()]
         if candidates:
             return candidates
         if not len(run.graph.state):
             run.emit(SolveFailed(form="direct", cause="the graph is empty"))
             return ()
-        reply = await run.ask_with_state("answer", "direct", run.prompt("direct"))
-        text = reply.completions[0].text
-        examples = decide_examples(run.graph.dialect, "direct")
-        if re.match(r"\W*missing\b", text.strip(), re.IGNORECASE) or repeats_example(text, examples):
-            run.emit(SolveFailed(form="direct", cause="the graph does not hold the answer"))
-            return ()
-        try:
-            decision = read_decision(f"SOLVE\n{text}", "direct")
-        except Unreadable as error:
-            run.emit(SolveFailed(form="direct", cause=error.message))
-            return ()
-        if not decision.payload.strip():
-            run.emit(SolveFailed(form="direct", cause="the reply holds no answer"))
-            return ()
-        return (_candidate(run, Proposal(decision.payload.strip(), 1, decision.basis)),)
+        earlier, told = "", set[str]()
+        for number in range(1 + run.options.limits.max_retrieve_query_retry):
+            step = "answer" if number == 0 else f"answer-{number + 1}"
+            tail = run.prompt("direct", question=asked_again(run.task.question), earlier=earlier)
+            reply = await run.ask_with_state(step, "direct", tail)
+            completion = reply.completions[0]
+            try:
+                proposal = _read(run, completion.text, completion.truncated)
+            except Unreadable as error:
+                cause = error.message
+                if cause in told:
+                    break
+                told.add(cause)
+                earlier = run.prompt("again", problem=cause)
+                continue
+            if proposal is None:
+                cause = "the graph does not hold the answer"
+                break
+            return (_candidate(run, proposal),)
+        run.emit(SolveFailed(form="direct", cause=cause))
+        return ()
+
+
+def _read(run: Run, text: str, cut: bool) -> Proposal | None:
+    """Reads an answer; ``None`` where the reply says that the graph does not hold it.
+
+    Raises:
+        Unreadable: There is no answer in it.
+    """
+    if re.match(r"\W*missing\b", strip_reasoning(text), re.IGNORECASE):
+        return None
+    if copies_decision(text, run.graph.dialect):
+        raise Unreadable("the reply repeats the example, which is not part of this task")
+    decision = read_decision(f"SOLVE\n{strip_reasoning(text)}", "direct", cut=cut)
+    if not decision.payload.strip():
+        raise Unreadable("the reply holds no answer")
+    return Proposal(decision.payload.strip(), 1, decision.basis)
 
 
 def _candidate(run: Run, proposal: Proposal) -> Candidate:

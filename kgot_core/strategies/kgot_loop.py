@@ -13,10 +13,8 @@ from kgot_core.run.compute import compute
 from kgot_core.run.decide import decide
 from kgot_core.run.enhance import enhance
 from kgot_core.run.extract import Extraction
-from kgot_core.run.finish import finish
+from kgot_core.run.finish import NO_SOLUTION, finish
 from kgot_core.solvers.direct import DirectSolver
-
-NO_SOLUTION = "No solution found"
 
 
 class KGoTLoop(Strategy):
@@ -44,7 +42,7 @@ class KGoTLoop(Strategy):
             how = "fallback"
         if not candidates:
             reason = "the graph gave no answer" if len(run.graph.state) else "nothing was found out"
-            return Outcome(NO_SOLUTION, "no_solution", how, reason=reason, iterations=iterations)
+            return Outcome(NO_SOLUTION, "no_solution", reason=reason, iterations=iterations)
         return await self._finish(run, candidates[0], f"{how} {candidates[0].how}", iterations)
 
     async def _finish(self, run: Run, candidate: Candidate, how: str, iterations: int) -> Outcome:

@@ -43,7 +43,7 @@ class RunPythonCode(BaseTool):
         self._context = context
 
     async def _arun(self, code: str) -> tuple[str, ToolArtifact]:
-        failure = ""
+        code, failure = _unfenced(code), ""
         for attempt in range(1 + REPAIRS):
             result = await self._execute(code)
             if not result.error:
@@ -77,6 +77,12 @@ class RunPythonCode(BaseTool):
         completion = reply.completions[0]
         blocks = [block for block in read_blocks(completion.text) if block.closed or not completion.truncated]
         return blocks[0].text.strip() if blocks else ""
+
+
+def _unfenced(code: str) -> str:
+    """Takes the fence off a script that a model put into one."""
+    blocks = read_blocks(code) if code.lstrip().startswith("```") else ()
+    return blocks[0].text.strip() if blocks else code
 
 
 def _shown(result: CodeResult, files: tuple[str, ...]) -> str:

@@ -7,7 +7,7 @@ import itertools
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -252,7 +252,10 @@ DIALECT = Dialect(
     language="Words",
     fence="words",
     guide='One statement a line: NODE Label "name" {"property": 1}, EDGE "name" TYPE "name", DROP "name".',
-    write_examples=('NODE Ferry "Grebe Ostrand" {"decks": 3}\nNODE Port "Quay Nimmel"', 'EDGE "Grebe Ostrand" SERVES "Quay Nimmel"'),
+    write_examples=(
+        'NODE Ferry "Grebe Ostrand" {"decks": 3}\nNODE Port "Quay Nimmel"',
+        'EDGE "Grebe Ostrand" SERVES "Quay Nimmel"',
+    ),
     query_examples=(
         QueryExample("How many decks has the Grebe Ostrand?", 'GET "Grebe Ostrand" decks', "3", ("Grebe Ostrand",)),
     ),
@@ -284,8 +287,7 @@ class Words(GraphBackend):
         self.written.append(chain)
         nodes = {node.key: node for node in self.graph.nodes}
         known = set(nodes)
-        added: list[Node | Edge] = []
-        changed: list[Node] = []
+        edges: list[Edge] = []
         removed: list[str] = []
         for number, line in enumerate(chain.splitlines(), 1):
             if found := _NODE.fullmatch(line.strip()):
@@ -297,17 +299,16 @@ class Words(GraphBackend):
                 if missing:
                     raise QueryError(f"there is no node {missing[0]}", number, 1)
                 ends = nodes[found["source"]].id, nodes[found["target"]].id
-                added.append(Edge(f"e{next(self.numbers)}", found["type"], *ends, _json(found["rest"], number)))
+                edges.append(Edge(f"e{next(self.numbers)}", found["type"], *ends, _json(found["rest"], number)))
             elif line.startswith("DROP ") and (name := line[5:].strip(' "')) in nodes:
                 removed.append(nodes.pop(name).id)
             else:
                 raise QueryError(f"unknown statement {line.split(' ')[0]!r}", number, 1)
-        for node in nodes.values():
-            if node.key not in known:
-                added.insert(0, node)
-            elif not node.same_as(self.graph.get(node.id) or node):
-                changed.append(node)
-        change = GraphChange(tuple(added), tuple(changed), tuple(removed))
+        new = [node for node in nodes.values() if node.key not in known]
+        changed = [
+            node for node in nodes.values() if node.key in known and not node.same_as(self.graph.get(node.id) or node)
+        ]
+        change = GraphChange((*new, *edges), tuple(changed), tuple(removed))
         self.graph.apply(change)
         return None if self.returns_none else change
 
@@ -325,8 +326,15 @@ class Words(GraphBackend):
         raise QueryError(f"unknown query {statement.split(' ')[0]!r}", 1, 1)
 
     def apply(self, change: GraphChange, call: Call) -> None:
-        """Takes elements in."""
-        self.graph.apply(change)
+        """Takes elements in; a node without a key is called by its name."""
+
+        def keyed(element: Node | Edge) -> Node | Edge:
+            if isinstance(element, Edge) or element.key:
+                return element
+            return replace(element, key=str(element.properties.get("name", element.id)))
+
+        added, changed = (tuple(map(keyed, elements)) for elements in (change.added, change.changed))
+        self.graph.apply(GraphChange(added, changed, change.removed))
 
     def snapshot(self) -> GraphSnapshot:
         """Gives the graph."""

@@ -48,8 +48,8 @@ async def events_of(session: Any, question: str = QUESTION) -> list[Event]:
 
 
 async def test_an_answer_with_its_evidence_and_usage() -> None:
-    answer = await answer_of(Story(), sandbox := {"sandbox": "auto"})
-    assert sandbox and (answer.text, answer.status, answer.how) == (ANSWER, "answered", "voted query")
+    answer = await answer_of(Story(), {"sandbox": "auto"})
+    assert (answer.text, answer.status, answer.how) == (ANSWER, "answered", "voted query")
     assert answer.raise_for_status() is answer
     assert answer.iterations == 1 and answer.usage.requests == 6 and answer.usage.input_tokens > 1000
     assert {item.sources for item in answer.evidence} == {("1/enhance/tools/1",)}
@@ -63,7 +63,7 @@ async def test_several_tasks_at_once_in_one_session() -> None:
         answers = await asyncio.gather(*(session.solve(f"{QUESTION} ({number})") for number in range(5)))
     assert [answer.text for answer in answers] == [ANSWER] * 5
     assert len({answer.run for answer in answers}) == 5
-    assert [answer.usage.requests for answer in answers] == [5] * 5
+    assert [answer.usage.requests for answer in answers] == [6] * 5
 
 
 async def test_two_sessions_do_not_see_each_other() -> None:
@@ -91,7 +91,15 @@ async def test_two_sessions_do_not_see_each_other() -> None:
     limits = {record["limit"] for record in first.records if record["kind"] == "iteration_started"}
     assert limits == {4}
     assert first.kinds().count("graph_queried") == 2 and "graph_queried" not in second.kinds()
-    assert max(record["samples"] for record in second.records if record["kind"] == "model_called") <= 3
+    votes = [
+        [
+            record["samples"]
+            for record in sink.records
+            if record["kind"] == "model_called" and record["stage"] == "decide"
+        ]
+        for sink in (first, second)
+    ]
+    assert set(votes[0]) == {5} and votes[1][-1] == 1
 
 
 async def test_a_stream_gives_the_events_in_order_and_the_answer_last() -> None:
@@ -245,8 +253,6 @@ async def test_settings_in_tables_and_by_key() -> None:
     sink = Collected()
     async with opened(settings={"loop": {"max_iterations": 2}, "graph.rows": 7}, sinks=[sink]) as session:
         await session.solve(QUESTION)
-    plan = str(sink.records[0]["plan"])
-    assert "'loop.max_iterations': 2" in plan.replace("[", "").replace("]", "") or "max_iterations" in plan
     assert next(record["limit"] for record in sink.records if record["kind"] == "iteration_started") == 2
 
 

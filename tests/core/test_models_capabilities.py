@@ -15,6 +15,7 @@ from kgot_core.models.client import ModelClient
 from kgot_core.models.providers import MODEL_PROVIDERS
 from kgot_core.models.retry import RetryPolicy
 from kgot_core.testing.openai_server import HttpError, OpenAIServer
+from kgot_core.testing.openai_server import Say as Called
 from kgot_core.testing.scripted_model import Say, ScriptedModel
 
 OPENAI = next(provider for provider in MODEL_PROVIDERS if provider.name == "openai")
@@ -254,3 +255,30 @@ async def test_a_temperature_set_in_the_object_is_dropped_after_its_refusal() ->
         model = ChatOpenAI(model="m", base_url=server.url, api_key="x", temperature=0.3)  # type: ignore[arg-type]
         reply = await ModelClient(model).ask(Request((user("a"),), temperature=0.9))
     assert [payload.get("temperature") for payload in server.payloads] == [0.9, None] and len(reply.notices) == 1
+
+
+async def test_tools_that_a_server_drops_without_a_word_are_described_in_the_prompt() -> None:
+    with OpenAIServer("The mayor is Ella.") as server:
+        client = client_for(server)
+        request = Request((system("s"), user("Who is the mayor?")), tools=(SEARCH,))
+        replies = [await client.ask(request) for _ in range(4)]
+    assert ["tools" in payload for payload in server.payloads] == [True, True, False, False]
+    assert [len(reply.notices) for reply in replies] == [0, 1, 0, 0] and "tool calling" in replies[1].notices[0]
+    assert "search_web" in server.payloads[2]["messages"][0]["content"]
+    assert client.notices == replies[1].notices
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        [Called(None, [("search_web", {})]), "no tool fits", "nor here", "nor here"],
+        ["I would call search_web.", "nothing", "search_web then", "nothing"],
+        ["nothing", '{"name": "search_web"}', "nothing", '{"name": "search_web"}'],
+    ],
+)
+async def test_tools_that_are_seen_stay_tools(answers: list[Any]) -> None:
+    with OpenAIServer(lambda payload, index: answers[index]) as server:
+        client = client_for(server)
+        for _ in answers:
+            await client.ask(Request((user("a"),), tools=(SEARCH,)))
+    assert all("tools" in payload for payload in server.payloads) and client.notices == ()

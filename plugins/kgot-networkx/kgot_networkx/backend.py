@@ -15,6 +15,7 @@ from kgot_networkx.settings import NetworkxSettings
 from kgot_networkx.taking import take
 
 from kgot_core.contracts.backend import Call, GraphBackend, OpenContext, Row
+from kgot_core.contracts.sandbox import CodeResult
 from kgot_core.errors import QueryError, Refused
 from kgot_core.graph.elements import GraphChange, GraphSnapshot
 
@@ -65,11 +66,12 @@ class NetworkxBackend(GraphBackend):
             return step.change
 
     def query(self, statement: str, call: Call) -> Sequence[Row]:
-        """Runs a script on a copy of the graph; what it changes there is dropped."""
+        """Runs a script on a copy of the graph; one that changes it is refused."""
         cancels = self._cancels
         with self._jobs:
             self._stop_if(cancels)
             result = self._engine.query(self._script(statement, query=True), call)
+            self._refuse_change(result)
         return read_rows(result, call.rows)
 
     def apply(self, change: GraphChange, call: Call) -> None:
@@ -95,6 +97,16 @@ class NetworkxBackend(GraphBackend):
     def close(self) -> None:
         """Ends the sandbox session."""
         self._engine.close()
+
+    def _refuse_change(self, result: CodeResult) -> None:
+        """Tells a query that wrote that it may not; what it wrote is gone already."""
+        report = result.value.get("report") if isinstance(result.value, dict) else None
+        try:
+            changed = report is not None and bool(read_report(self._record, report).change)
+        except ValueError:
+            changed = True
+        if changed:
+            raise QueryError("a query may not change the graph, so nothing was kept; work on H = G.copy() instead")
 
     def _stop_if(self, cancels: int) -> None:
         """Ends a call that was cancelled since it began."""

@@ -8,21 +8,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from kgot_core.contracts.backend import Call
+from kgot_core.contracts.sandbox import CodeJob, CodeResult, Sandbox, SandboxLimits, SandboxSession
+from kgot_core.errors import QueryError, SandboxError, StoreUnavailable
+from kgot_core.graph.values import JsonValue
+from kgot_networkx.jail.rows import KG_UNSET
+from kgot_networkx.jail.values import KG_STALE
 from kgot_networkx.outcome import failed
 from kgot_networkx.prelude import full_prelude, subset_prelude
 from kgot_networkx.script import LAST, Script
 from kgot_networkx.settings import NetworkxSettings
 from kgot_networkx.subset_state import subset_state
 
-from kgot_core.contracts.backend import Call
-from kgot_core.contracts.sandbox import CodeJob, CodeResult, Sandbox, SandboxLimits, SandboxSession
-from kgot_core.errors import QueryError, SandboxError, StoreUnavailable
-from kgot_core.graph.values import JsonValue
-
 State = Callable[[], dict[str, JsonValue]]
 
-_STALE = "kgot: the worker holds another state"
-_UNSET = "kgot: no result yet"
 _TRIES = 3
 
 
@@ -114,7 +113,7 @@ class FullEngine(Engine):
         return self._run(
             lambda: CodeJob(
                 script.code,
-                before=f"{self._begin()}; result = {LAST} = {_UNSET!r}",
+                before=f"{self._begin()}; result = {LAST} = {KG_UNSET!r}",
                 after=f"_kgot.rows(result, {LAST}, {call.rows})",
                 limits=self._limits(call.seconds),
             )
@@ -146,7 +145,7 @@ class FullEngine(Engine):
                 self._refill(error)
                 refilled = True
                 continue
-            if _STALE not in result.error:
+            if KG_STALE not in result.error:
                 return self._checked(result)
             self._refill(None)
             refilled = True
@@ -164,7 +163,7 @@ class FullEngine(Engine):
         text = json.dumps(changes, separators=(",", ":"))
         commit = f"_kgot.load({text!r}, {self._version}, {self._newest})"
         result = self._session.run(CodeJob("", commit=commit, limits=self._limits(self._settings.load_seconds)))
-        if _STALE in result.error:
+        if KG_STALE in result.error:
             raise SandboxError("the sandbox holds an older graph")
         self._checked(result)
         self._waiting = []
@@ -184,7 +183,12 @@ class SubsetEngine(Engine):
 
     def query(self, script: Script, call: Call) -> CodeResult:
         """See :class:`Engine`."""
-        return self._run(script, call, f"result = {LAST} = {_UNSET!r}", f"kg_rows(result, {LAST}, {call.rows})")
+        return self._run(
+            script,
+            call,
+            f"result = {LAST} = {KG_UNSET!r}",
+            f"kg_query(kg_first, kg_state, result, {LAST}, {call.rows})",
+        )
 
     def accept(self, version: int) -> None:
         """See :class:`Engine`."""

@@ -37,6 +37,7 @@ def text(raw: Any) -> str:
 class _Reading:
     def __init__(self, record: GraphRecord, report: Mapping[str, Any]) -> None:
         self._record = record
+        self._mint = record.minter()
         self._node_entries: Sequence[Any] = report["nodes"]
         self._pair_entries: Sequence[Any] = report["pairs"]
         self._ids: dict[str, str] = {}
@@ -64,7 +65,7 @@ class _Reading:
             return
         old = self._record.node(node_id)
         properties = _properties(raw, old.properties if old else {})
-        self._ids[key] = node_id or self._record.mint("n")
+        self._ids[key] = node_id or self._mint("n")
         node = Node(self._ids[key], tuple(text(label) for label in labels), properties, key)
         if old is None:
             self._added.append(node)
@@ -98,7 +99,7 @@ class _Reading:
     def _read_edge(self, edge_id: str, key: int, raw: Edge) -> None:
         old = self._record.edge(edge_id)
         properties = _properties(raw.properties, old.properties if old else {})
-        edge = Edge(edge_id or self._record.mint("e"), raw.type, raw.source, raw.target, properties)
+        edge = Edge(edge_id or self._mint("e"), raw.type, raw.source, raw.target, properties)
         self._edge_keys[edge.id] = key
         if old is None:
             self._added.append(edge)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from kgot_core.graph.elements import Edge, GraphChange, GraphSnapshot, Node
 from kgot_core.graph.values import JsonValue, encode_properties
+
+_NUMBERED = re.compile(r"([ne])([0-9]{1,15})")
 
 
 @dataclass(frozen=True)
@@ -27,7 +30,7 @@ class GraphRecord:
         self._edge_keys: dict[str, int] = {}
         self._pairs: dict[tuple[str, str], dict[int, str]] = {}
         self._touching: dict[str, dict[str, None]] = {}
-        self._counters = {"n": 0, "e": 0}
+        self._highest = {"n": 0, "e": 0}
 
     def node(self, node_id: str) -> Node | None:
         """Gives the node with this id."""
@@ -53,13 +56,18 @@ class GraphRecord:
         """Gives the whole graph."""
         return GraphSnapshot(tuple(self._nodes.values()), tuple(self._edges.values()))
 
-    def mint(self, letter: str) -> str:
-        """Gives a new id, ``n1`` and on for nodes or ``e1`` and on for edges, that no element has had."""
-        while True:
-            self._counters[letter] += 1
-            made = f"{letter}{self._counters[letter]}"
-            if made not in self._nodes and made not in self._edges:
-                return made
+    def minter(self) -> Callable[[str], str]:
+        """Gives a source of new ids, ``n1`` and on for nodes or ``e1`` and on for edges, that no element has had.
+
+        Ids that are never folded are given again, so that failures leave no trace in them.
+        """
+        counters = dict(self._highest)
+
+        def mint(letter: str) -> str:
+            counters[letter] += 1
+            return f"{letter}{counters[letter]}"
+
+        return mint
 
     def fold(self, step: Step) -> None:
         """Takes a change in."""
@@ -67,6 +75,8 @@ class GraphRecord:
         for element_id in change.removed:
             self._drop(element_id)
         for element in (*change.added, *change.changed):
+            if found := _NUMBERED.fullmatch(element.id):
+                self._highest[found[1]] = max(self._highest[found[1]], int(found[2]))
             if isinstance(element, Node):
                 self._put_node(element)
             else:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import pytest
 from kgot_networkx.backend import NetworkxBackend
@@ -34,15 +34,13 @@ class OpenGraph:
     backend: NetworkxBackend
     sandbox: str
     calls: int = 0
-    last: GraphChange = field(default_factory=GraphChange)
 
     def call(self, seconds: float = 20.0, rows: int = 1000) -> Call:
         self.calls += 1
         return Call(f"call {self.calls}", seconds, rows)
 
     def write(self, code: str, **limits: Any) -> GraphChange:
-        self.last = self.backend.write(code, self.call(**limits))
-        return self.last
+        return self.backend.write(code, self.call(**limits))
 
     def query(self, code: str, **limits: Any) -> list[Any]:
         return list(self.backend.query(code, self.call(**limits)))
@@ -71,11 +69,31 @@ class OpenGraph:
         return sorted(listed, key=repr)
 
 
-def open_one(name: str, **settings: Any) -> OpenGraph:
-    context = OpenContext(GraphScope("test"), make_sandbox(name))
-    backend = open_backend(NetworkxSettings(**settings), context)
+def open_one(name: str, mode: Literal["new", "read_only"] = "new", sandbox: Sandbox | None = None) -> OpenGraph:
+    context = OpenContext(GraphScope("test", mode), sandbox or make_sandbox(name))
+    backend = open_backend(NetworkxSettings(), context)
     assert isinstance(backend, NetworkxBackend)
     return OpenGraph(backend, name)
+
+
+@pytest.fixture
+def open_graph() -> Iterator[Callable[..., OpenGraph]]:
+    """Opens further graphs, closed after the test."""
+    opened: list[OpenGraph] = []
+
+    def open_further(*arguments: Any, **named: Any) -> OpenGraph:
+        opened.append(open_one(*arguments, **named))
+        return opened[-1]
+
+    yield open_further
+    for one in opened:
+        one.backend.close()
+
+
+@pytest.fixture
+def sandbox_of() -> Callable[[str], Sandbox]:
+    """Gives the real sandbox of a name."""
+    return make_sandbox
 
 
 @pytest.fixture(scope="session", params=["bwrap", "monty"])

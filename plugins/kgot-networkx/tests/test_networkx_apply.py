@@ -95,10 +95,9 @@ def test_the_same_call_is_applied_once(graph):
 
 
 def test_new_ids_do_not_meet_those_that_were_brought(graph):
-    graph.backend._record._counters.update(n=0, e=0)
-    graph.apply(Node("n1", (), {"n": 1}, key="a"), Node("n3", (), {"n": 1}, key="b"), Edge("e1", "T", "n1", "n3"))
+    graph.apply(Node("n90000", (), {}, key="a"), Node("x", (), {}, key="b"), Edge("e80000", "T", "n90000", "x"))
     change = graph.write('G.add_node("c", n=1)\nG.add_node("d", n=1)\nG.add_edge("c", "d", type="T")')
-    assert [element.id for element in change.added] == ["n2", "n4", "e2"]
+    assert [element.id for element in change.added] == ["n90001", "n90002", "e80001"]
 
 
 def test_a_restored_graph_is_the_same_graph(graph):

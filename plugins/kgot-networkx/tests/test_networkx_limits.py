@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import threading
+from pathlib import Path
 
 import pytest
 
-from kgot_core.errors import QueryError, StoreUnavailable
+from kgot_core.contracts.sandbox import CodeJob, CodeResult, Prelude, Sandbox, SandboxLimits, SandboxSession
+from kgot_core.errors import QueryError, SandboxError, StoreUnavailable
 
 
 @pytest.fixture
@@ -107,12 +111,22 @@ def test_too_long_and_too_deep_scripts_are_not_run(filled):
     still_works(filled)
 
 
-def test_a_killed_worker_is_replaced_and_filled_again(full):
-    full.write('G.add_node("a", n=1, tags=["x"])\nG.add_edge("a", "b", type="T")')
-    full.backend._engine._session._jail.kill()
-    still_works(full)
-    full.write('G.nodes["a"]["tags"].append("y")')
-    assert full.nodes["a"][1]["tags"] == ("x", "y")
+def children() -> set[int]:
+    listed = [path.read_text() for path in Path("/proc/self/task").glob("*/children")]
+    return {int(pid) for text in listed for pid in text.split()}
+
+
+def test_a_killed_worker_is_replaced_and_filled_again(open_graph):
+    before = children()
+    graph = open_graph("bwrap")
+    started = children() - before
+    graph.write('G.add_node("a", n=1, tags=["x"])\nG.add_edge("a", "b", type="T")')
+    assert started
+    for pid in started:
+        os.kill(pid, signal.SIGKILL)
+    still_works(graph)
+    graph.write('G.nodes["a"]["tags"].append("y")')
+    assert graph.nodes["a"][1]["tags"] == ("x", "y")
 
 
 def test_a_script_that_lies_about_its_change_is_refused(full):
@@ -138,12 +152,42 @@ def test_a_script_cannot_reach_the_worker_s_graph_behind_the_report(full):
     assert full.query("result = sorted(G.nodes)") == [{"result": key} for key in sorted(full.nodes)]
 
 
-def test_a_sandbox_that_does_not_come_back_makes_the_store_unavailable(full, monkeypatch):
-    from kgot_core.errors import SandboxError
+class LosableSession(SandboxSession):
+    def __init__(self, inner: SandboxSession, losses: list[str]) -> None:
+        self.inner, self.losses = inner, losses
 
-    def lost(job):
-        raise SandboxError("gone")
+    def run(self, job: CodeJob) -> CodeResult:
+        if self.losses:
+            raise SandboxError(self.losses.pop())
+        return self.inner.run(job)
 
-    monkeypatch.setattr(full.backend._engine._session, "run", lost)
+    def cancel(self) -> None:
+        self.inner.cancel()
+
+    def close(self) -> None:
+        self.inner.close()
+
+
+class LosableSandbox(Sandbox):
+    """A real sandbox that is lost as often as told."""
+
+    def __init__(self, inner: Sandbox) -> None:
+        self.inner, self.python, self.about = inner, inner.python, inner.about
+        self.name = "losable"
+        self.losses: list[str] = []
+
+    def open(self, prelude: Prelude, limits: SandboxLimits) -> SandboxSession:
+        return LosableSession(self.inner.open(prelude, limits), self.losses)
+
+
+@pytest.mark.parametrize("name", ["bwrap", "monty"])
+def test_a_sandbox_that_comes_back_or_does_not(open_graph, sandbox_of, name):
+    sandbox = LosableSandbox(sandbox_of(name))
+    graph = open_graph(name, sandbox=sandbox)
+    graph.write('G.add_node("a", n=1)\nG.add_edge("a", "b", type="T")')
+    sandbox.losses += ["gone"]
+    assert graph.query('result = G.nodes["a"]["n"]') == [{"result": 1}]
+    sandbox.losses += ["gone"] * 2
     with pytest.raises(StoreUnavailable, match="gone"):
-        full.write('G.add_node("a")')
+        graph.write('G.add_node("lost")')
+    still_works(graph)

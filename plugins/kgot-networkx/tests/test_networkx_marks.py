@@ -147,7 +147,7 @@ def one(statement: str) -> Any:
         ("G.remove_edge('c', 'c')", 0, 1),
         ("G.remove_edges_from([('a', 'b', 0), ('d', 'a')])", 0, 2),
         ("nx.relabel_nodes(G, {'a': 'z'}, copy=False)", 2, 4),
-        ("nx.contracted_nodes(G, 'b', 'd', copy=False, store_contraction_as=None)", 1, 2),
+        ("nx.contracted_nodes(G, 'b', 'd', copy=False)", 2, 2),
         ("G.graph['title'] = 'ignored'", 0, 0),
         ("H = G.copy(); H.add_node('e'); H.nodes['a']['n'] = 5", 0, 0),
         ("H = nx.Graph(G); H.add_node('e'); H.remove_node('a')", 0, 0),

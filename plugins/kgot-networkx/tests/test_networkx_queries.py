@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from kgot_networkx.jail.rows import kg_rows
+from kgot_networkx.jail.values import kg_node
 
 from kgot_core.errors import QueryError
 
@@ -114,36 +116,61 @@ def test_a_script_without_result(harbour, code, rows):
     assert harbour.query(code) == rows
 
 
-@pytest.mark.parametrize(
-    "code", ["for n in G: pass", "", "# nothing", "def f():\n    return 1", 'G.add_node("x")', "None"]
-)
+@pytest.mark.parametrize("code", ["for n in G: pass", "", "# nothing", "def f():\n    return 1", "None"])
 def test_a_script_that_gives_nothing_is_told_so(harbour, code):
     with pytest.raises(QueryError, match="no result"):
         harbour.query(code)
 
 
-@pytest.mark.parametrize(
-    "code",
-    [
-        "G.clear()\nresult = len(list(G.nodes))",
-        'G.remove_node("Vela")\nresult = 1',
-        'G.nodes["Vela"]["masts"] = 9\nG.add_edge("a", "b")\nresult = 1',
-        "import networkx as nx\nG = nx.DiGraph()\nresult = 1",
-        "G = None\nresult = 1",
-        "for n, d in G.nodes(data=True):\n    d.clear()\nresult = 1",
-    ],
+HARMLESS = (
+    "G = nx.DiGraph()\nresult = 1",
+    "G = None\nresult = 1",
+    'H = G.copy()\nH.remove_node("Vela")\nresult = len(list(H.nodes))',
+    'G.add_node("Vela", masts=3)\nG.add_edge("Vela", "Orm", type="SAILED_TO", year=1871)\nresult = 1',
+    'result = [n for n in G if n == "G.clear()"]',
 )
-def test_a_query_changes_nothing(harbour, code):
-    before = harbour.snapshot
-    harbour.query(code)
+WRITING = (
+    "G.clear()\nresult = len(list(G.nodes))",
+    'G.remove_node("Vela")\nresult = 1',
+    'G.nodes["Vela"]["masts"] = 9\nG.add_edge("a", "b")\nresult = 1',
+    "for n, d in G.nodes(data=True):\n    d.clear()\nresult = 1",
+    'for n in G: G.nodes[n]["hit"] = 1\nresult = [{"count": 3}]',
+    'old = G\nG = old.copy()\nold.add_node("x")\nresult = 1',
+    'G.add_edge("Vela", "Orm", type="NEW")',
+)
+
+
+def unchanged(harbour, before):
     assert harbour.snapshot == before
     assert harbour.query('result = [len(list(G.nodes)), G.nodes["Vela"]["masts"], G.number_of_edges()]') == [
         {"result": 3},
         {"result": 3},
         {"result": 2},
     ]
-    # Nor does it hide in the next write.
+    # Nor does anything hide in the next write.
     assert not harbour.write('G.add_node("Vela", name="Vela")')
+    assert harbour.write('G.add_node("next")').added[0].id
+
+
+@pytest.mark.parametrize("code", WRITING)
+def test_a_query_that_writes_is_refused(harbour, code):  # D15
+    before = harbour.snapshot
+    with pytest.raises(QueryError, match="may not change the graph"):
+        harbour.query(code)
+    unchanged(harbour, before)
+
+
+@pytest.mark.parametrize("code", HARMLESS)
+def test_a_query_may_do_what_it_likes_with_copies(harbour, code):
+    before = harbour.snapshot
+    harbour.query(code)
+    unchanged(harbour, before)
+
+
+def test_values_that_differ_from_themselves_are_no_change(graph):
+    graph.write('G.add_node("a", odd=float("nan"), many=[float("nan")])')
+    assert graph.query('result = [d["odd"] for n, d in G.nodes(data=True)]') == [{"result": "nan"}]
+    assert not graph.write("for n, d in G.nodes(data=True): d.update(d)")
 
 
 def test_rows_are_cut_and_the_cut_is_said(graph):
@@ -183,10 +210,16 @@ def test_measures_that_a_multigraph_lacks_name_the_way_out(full):
     assert full.query("result = nx.clustering(nx.Graph(G))") == [{"Vela": 0, "Orm": 0, "Sarn": 0}]
 
 
-def test_numpy_types_become_numbers(full):
-    pytest.importorskip("numpy")
-    rows = full.query("import numpy as np\nresult = {'a': np.float64(0.5), 'b': np.arange(2), 'c': [np.int64(3)]}")
+def test_numpy_types_become_plain_values():
+    np = pytest.importorskip("numpy")
+    rows = kg_rows({"a": np.float64(0.5), "b": np.arange(2), "c": [np.int64(3)]}, None, 9)["rows"]
     assert rows == [{"a": 0.5, "b": [0, 1], "c": [3]}]
+    assert kg_rows(np.array([1, 2]), None, 9)["rows"] == [{"result": [1, 2]}]
+    assert kg_node(np.int64(7), {"a": np.float32(0.5), "b": np.array([1, 2]), "c": np.bool_(True)}, False) == [
+        "7",
+        [],
+        {"a": 0.5, "b": [1, 2], "c": True},
+    ]
 
 
 def test_what_the_subset_lacks_is_said(subset):

@@ -7,7 +7,7 @@ import math
 
 import pytest
 
-from kgot_core.errors import QueryError, Refused
+from kgot_core.errors import QueryError, Refused, StoreUnavailable
 from kgot_core.graph.elements import Edge, Node
 from kgot_core.graph.fold import TaskGraph
 
@@ -54,14 +54,28 @@ def test_a_write_with_a_known_id_is_not_run_again(graph):
     assert graph.nodes == {"once": ((), {"n": 1})}
 
 
-def test_a_read_only_graph_refuses_writes(graph):
-    graph.backend._read_only = True
-    try:
-        with pytest.raises(Refused):
-            graph.write('G.add_node("a")')
-        assert graph.query("result = len(list(G.nodes))") == [{"result": 0}]
-    finally:
-        graph.backend._read_only = False
+def test_a_read_only_graph_refuses_writes_and_is_filled_by_apply(open_graph):
+    graph = open_graph("monty", "read_only")
+    graph.apply(Node("x", ("Ship",), {"name": "Vela"}))
+    with pytest.raises(Refused):
+        graph.write('G.add_node("a")')
+    assert graph.query("result = list(G.nodes)") == [{"result": "Vela"}]
+
+
+def test_two_graphs_do_not_see_each_other(graph, open_graph):
+    other = open_graph(graph.sandbox)
+    graph.write('G.add_node("a", n=1)')
+    other.write('G.add_node("b", n=1)')
+    assert (list(graph.nodes), list(other.nodes)) == (["a"], ["b"])
+    assert other.query("result = list(G.nodes)") == [{"result": "b"}]
+
+
+def test_a_closed_graph_says_so(open_graph):
+    graph = open_graph("bwrap")
+    graph.backend.close()
+    graph.backend.close()
+    with pytest.raises(StoreUnavailable):
+        graph.write('G.add_node("a")')
 
 
 @pytest.mark.parametrize(
@@ -295,6 +309,22 @@ def test_functions_comprehensions_recursion_and_imports(graph):  # D24
     )
     assert graph.nodes["x"][1] == {"power": 32, "root": 2.0, "counts": ("a1", "b2")}
     assert [edge[:3] for edge in graph.edges] == [("x", "NEXT", "y"), ("y", "NEXT", "z")]
+
+
+def test_a_chain_that_comes_again_adds_nothing(graph):  # D14
+    code = (
+        'G.add_node("Porto", label="City")\nG.add_node("Portugal", label="Country")\n'
+        'G.add_edge("Porto", "Portugal", type="IN")'
+    )
+    assert graph.write(code).size == 3
+    assert not graph.write(code)
+    assert (len(graph.nodes), len(graph.edges)) == (2, 1)
+
+
+def test_a_map_as_value_can_be_read_back(graph):  # D13
+    graph.write('G.add_node("Brandt Oy", label="Firm", sales={"y2021": 18788, "y2022": 5575})')
+    assert graph.nodes["Brandt Oy"][1] == {"sales.y2021": 18788, "sales.y2022": 5575}
+    assert graph.query('result = G.nodes["Brandt Oy"]["sales.y2022"]') == [{"result": 5575}]
 
 
 def test_a_failed_write_changes_nothing(graph):

@@ -10,12 +10,11 @@ import json
 from typing import Any
 
 import networkx as nx
+
 from kgot_networkx.jail.report import kg_report
 from kgot_networkx.jail.rows import kg_rows
-from kgot_networkx.jail.values import kg_edge, kg_edge_attributes, kg_key, kg_node_attributes
+from kgot_networkx.jail.values import KG_STALE, kg_edge, kg_edge_attributes, kg_key, kg_node_attributes
 from kgot_networkx.jail.watched import Adjacency, Attributes, Copy, Mark, Marks, Neighbours, Nodes, Parallel, same
-
-STALE = "kgot: the worker holds another state"
 
 
 class Text(str):
@@ -102,7 +101,7 @@ class Workbench:
     def begin(self, version: int) -> TaskGraph:
         """Gives the graph to a job, which stops where the host has another state."""
         if version != self.version:
-            raise RuntimeError(STALE)
+            raise RuntimeError(KG_STALE)
         return self.graph
 
     def report(self, graph: Any, everything: bool) -> Any:
@@ -197,10 +196,11 @@ class Workbench:
         """Takes changes of the host in, given as JSON text; they begin with a whole graph or build on a version."""
         changes = json.loads(text)
         if version != self.version and not changes[0].get("all"):
-            raise RuntimeError(STALE)
+            raise RuntimeError(KG_STALE)
         for change in changes:
             self.commit(change, new_version)
 
     def rows(self, result: Any, last: Any, limit: int) -> Any:
-        """Gives a query's rows."""
-        return kg_rows(result, last, limit)
+        """Gives a query's rows, and what it did to the graph that it was given."""
+        rows = kg_rows(result, last, limit)
+        return {**rows, "report": self.report(self.graph, False)} if self.marks else rows

@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 from kgot_networkx.jail.report import kg_report
+from kgot_networkx.jail.rows import kg_rows
 from kgot_networkx.jail.subset_adjacency import KgNeighbours, KgParallel, KgTable
 from kgot_networkx.jail.subset_graph import KgGraph
 from kgot_networkx.jail.subset_views import KgDegree, KgEdges, KgNodes
@@ -62,3 +63,12 @@ def kg_change(first: KgGraph, graph: Any) -> dict[str, Any]:
             for source, targets in side.after.items():
                 pairs.update(dict.fromkeys([(source, target) for target in targets], True))
     return kg_report(graph.attributes, graph.after, nodes, pairs, first.known)
+
+
+def kg_query(first: KgGraph, text: str, result: Any, last: Any, limit: int) -> dict[str, Any]:
+    """Gives a query's rows, and what it may have done to the graph that it was given."""
+    rows = kg_rows(result, last, limit)
+    before = kg_graph(text)
+    if before.attributes != first.attributes or before.after != first.after:
+        rows["report"] = kg_change(first, first)
+    return rows

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+KG_STALE = "kgot: the worker holds another state"
 KG_USE = "use text, a number, true or false, a date, or a list of these"
 KG_NODE_RESERVED = ("label", "labels")
 KG_EDGE_RESERVED = ("type",)

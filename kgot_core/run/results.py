@@ -1,0 +1,54 @@
+"""Tool results as the extraction sees them, and as the sources of what it writes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from kgot_core.contracts.run import Run
+from kgot_core.contracts.tools import ToolResult
+from kgot_core.models.tokens import estimate_tokens
+from kgot_core.run.prompts import tagged
+from kgot_core.run.transcript import shorten
+
+
+def results_name(place: int) -> str:
+    """Gives the name by which requests refer to a tool result, counted from 0."""
+    return f"r{place + 1}"
+
+
+def show_results(results: Sequence[ToolResult], tokens: int) -> str:
+    """Shows tool results within a number of tokens: short ones whole, the rest shared equally by the long ones."""
+    if not results:
+        return "(no tool was called)"
+    shares = _shares([estimate_tokens(result.text) for result in results], tokens)
+    return "\n".join(
+        tagged(
+            "result",
+            ("This call failed: " if result.failed else "") + shorten(result.text, share),
+            id=results_name(place),
+            tool=result.name,
+        )
+        for place, (result, share) in enumerate(zip(results, shares, strict=True))
+    )
+
+
+def sources_of(info: str, results: Sequence[ToolResult]) -> tuple[str, ...]:
+    """Reads which sources a block names; without a name it may rest on any of the results."""
+    words = set(re.findall(r"[\w-]+", info.casefold()))
+    named = [result.step for place, result in enumerate(results) if results_name(place) in words]
+    named += [word for word in ("task", "model") if word in words]
+    return tuple(dict.fromkeys(named or [result.step for result in results] or ["model"]))
+
+
+def known_text(run: Run, results: Sequence[ToolResult]) -> str:
+    """Gives all that the task and the results say, in lower case: what stands there is not invented."""
+    return "\n".join((run.task.question, *(result.text for result in results))).casefold()
+
+
+def _shares(sizes: Sequence[int], tokens: int) -> list[int]:
+    shares = [0] * len(sizes)
+    for done, place in enumerate(sorted(range(len(sizes)), key=lambda place: sizes[place])):
+        shares[place] = min(sizes[place], tokens // (len(sizes) - done))
+        tokens -= shares[place]
+    return shares

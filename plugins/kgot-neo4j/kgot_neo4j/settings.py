@@ -1,0 +1,42 @@
+"""Settings of the backend ``neo4j``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+Existing: TypeAlias = Literal["refuse", "keep", "replace"]
+Tls: TypeAlias = Literal["uri", "off", "on", "unverified"]
+
+
+@dataclass(frozen=True)
+class Neo4jSettings:
+    """How a Neo4j server is reached and used; one run owns one database."""
+
+    uri: str = field(
+        default="bolt://localhost:7687",
+        metadata={"help": "Address: bolt://, neo4j://, and +s or +ssc for TLS", "trusted": True},
+    )
+    user: str = field(default="neo4j", metadata={"help": "User; empty for a server without authentication"})
+    password: str = field(default="", metadata={"help": "Password", "secret": True})
+    database: str = field(default="", metadata={"help": "Database; empty for the user's home database"})
+    tls: Tls = field(
+        default="uri",
+        metadata={"help": "uri: as its scheme says; on, off, unverified: any certificate", "trusted": True},
+    )
+    trust: str = field(
+        default="", metadata={"help": "File of certificates to trust instead of the system's", "trusted": True}
+    )
+    existing: Existing = field(
+        default="refuse",
+        metadata={"help": "A database that holds what kgot did not make: refuse, keep (go on with it), replace"},
+    )
+    concurrency: int = field(default=8, metadata={"help": "Independent writes that may run at once"})
+    pool_size: int = field(default=20, metadata={"help": "Connections at most"})
+    query_seconds: float = field(default=120.0, metadata={"help": "Most time for one statement, in seconds"})
+    start_seconds: float = field(
+        default=30.0, metadata={"help": "How long to wait for a server that is starting, in seconds"}
+    )
+    lease_seconds: float = field(
+        default=30.0, metadata={"help": "After how long without a sign of life a run's hold on a database ends"}
+    )

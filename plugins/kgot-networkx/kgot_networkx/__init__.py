@@ -1,0 +1,1 @@
+"""Graph backend ``networkx`` of kgot: a task graph in memory, written and queried in ordinary Python."""

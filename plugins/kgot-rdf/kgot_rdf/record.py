@@ -1,0 +1,250 @@
+"""The host's own copy of the graph: the triples, and the neutral elements that they are, with their ids."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from kgot_rdf.mapping import INFERRED, described, labels_of, properties_of
+from kgot_rdf.names import GENID, OBJECT, SUBJECT, TYPE, Names
+from kgot_rdf.terms import Term, Triple, is_literal
+from kgot_rdf.triples import Delta, Triples
+
+from kgot_core.graph.elements import Edge, Element, GraphChange, GraphSnapshot, Node
+
+_GENID = re.compile(rf"<{re.escape(GENID)}(\d+)>")
+Place = tuple[Triple, Term]
+
+
+@dataclass(frozen=True)
+class Ids:
+    """Ids that elements have to get: of nodes by their IRI, of edges by triple and describing resource."""
+
+    nodes: Mapping[Term, str] = field(default_factory=dict)
+    edges: Mapping[Place, str] = field(default_factory=dict)
+
+
+class RdfRecord:
+    """Triples and elements. What was stated and what was inferred are kept apart.
+
+    Args:
+        names: Names and IRIs.
+    """
+
+    def __init__(self, names: Names) -> None:
+        self.names = names
+        self.stated = Triples()
+        self.inferred = Triples()
+        self._describes: dict[Term, Triple] = {}
+        self._described: dict[Triple, dict[Term, None]] = {}
+        self._nodes: dict[Term, Node] = {}
+        self._edges: dict[Place, Edge] = {}
+        self._spots: dict[Triple, tuple[Place, ...]] = {}
+        self._place_of: dict[str, Term | Place] = {}
+        self._counters = {"n": 0, "e": 0, "genid": 0}
+
+    def term_of(self, node_id: str) -> Term:
+        """Gives the IRI of the node with this id, empty where there is none."""
+        found = self._place_of.get(node_id, "")
+        return found if isinstance(found, str) else ""
+
+    def edge_place(self, edge_id: str) -> Place | None:
+        """Gives where the edge with this id stands."""
+        found = self._place_of.get(edge_id)
+        return found if isinstance(found, tuple) else None
+
+    def node_at(self, term: Term) -> Node | None:
+        """Gives the node of an IRI."""
+        return self._nodes.get(term)
+
+    def edges_at(self, spot: Triple) -> Mapping[Term, Edge]:
+        """Gives the edges of one type between two nodes, by the resources that describe them."""
+        return {resource: self._edges[spot, resource] for spot, resource in self._spots.get(spot, ())}
+
+    def edges_of(self, term: Term) -> list[Place]:
+        """Gives where the edges stand that leave or reach a node."""
+        spots = [(term, *pair) for triples in (self.stated, self.inferred) for pair in triples.of(term)]
+        for triples in (self.stated, self.inferred):
+            for subject, predicate in triples.to(term):
+                spot = self._describes.get(subject)
+                spots.append(spot if spot is not None else (subject, predicate, term))
+        return [place for spot in dict.fromkeys(spots) for place in self._spots.get(spot, ())]
+
+    def resources_of(self, spot: Triple) -> Iterable[Term]:
+        """Gives the resources that describe edges of one type between two nodes."""
+        return self._described.get(spot, ())
+
+    def describes(self, term: Term) -> Triple | None:
+        """Gives the triple that a resource describes, ``None`` for a node."""
+        return self._describes.get(term)
+
+    def new_resource(self) -> Term:
+        """Gives an IRI for a thing without one."""
+        self._counters["genid"] += 1
+        return f"<{GENID}{self._counters['genid']}>"
+
+    def new_id(self, kind: str) -> str:
+        """Gives an id that no element has: ``n`` for a node, ``e`` for an edge."""
+        while True:
+            self._counters[kind] += 1
+            if (new := f"{kind}{self._counters[kind]}") not in self._place_of:
+                return new
+
+    def snapshot(self) -> GraphSnapshot:
+        """Gives the whole graph."""
+        return GraphSnapshot(tuple(self._nodes.values()), tuple(self._edges.values()))
+
+    def fold(self, delta: Delta, inferred: Delta = Delta(), ids: Ids = Ids()) -> GraphChange:  # noqa: B008 - frozen
+        """Takes triples in.
+
+        Args:
+            delta: What was stated and taken back; only real changes.
+            inferred: The same for inferred triples.
+            ids: Ids of elements that have some.
+
+        Returns:
+            What that means for the elements.
+        """
+        touched = _Touched()
+        self._note(touched, delta)
+        self._note(touched, inferred)
+        self.stated.fold(delta)
+        self.inferred.fold(inferred)
+        self._describe(delta, touched)
+        self._note(touched, delta)
+        self._note(touched, inferred)
+        return self._refresh(touched, ids)
+
+    def _note(self, touched: _Touched, delta: Delta) -> None:
+        for triple in (*delta.removed, *delta.added):
+            subject, predicate, obj = triple
+            spot = self._describes.get(subject)
+            touched.nodes[subject] = None
+            if spot is not None:
+                touched.spot(spot)
+            if not is_literal(obj):
+                touched.nodes[obj] = None
+                touched.spots[triple] = None
+            for term in (subject, obj):
+                if found := _GENID.fullmatch(term):
+                    self._counters["genid"] = max(self._counters["genid"], int(found[1]))
+
+    def _describe(self, delta: Delta, touched: _Touched) -> None:
+        """Finds out anew which of the touched subjects describe an edge."""
+        for subject in dict.fromkeys(triple[0] for triple in (*delta.removed, *delta.added)):
+            old, new = self._describes.get(subject), described(self.stated.of(subject))
+            if old == new:
+                continue
+            if old is not None:
+                del self._describes[subject]
+                del self._described[old][subject]
+                touched.spot(old)
+            if new is not None:
+                self._describes[subject] = new
+                self._described.setdefault(new, {})[subject] = None
+                touched.spot(new)
+            for predicate, obj in self.stated.of(subject):
+                if not is_literal(obj):
+                    touched.spot((subject, predicate, obj))
+            for source, predicate in self.stated.to(subject):
+                touched.spot((source, predicate, subject))
+
+    def _refresh(self, touched: _Touched, ids: Ids) -> GraphChange:
+        added: list[Element] = []
+        changed: list[Element] = []
+        removed: list[str] = []
+        for term in touched.nodes:
+            old = self._nodes.get(term)
+            new = self._node(term, old.id if old else ids.nodes.get(term, ""))
+            if new is None and old is not None:
+                del self._nodes[term], self._place_of[old.id]
+                removed.append(old.id)
+            elif new is not None:
+                self._nodes[term] = new
+                self._place_of[new.id] = term
+                if old is None:
+                    added.append(new)
+                elif not new.same_as(old) or new.inferred != old.inferred:
+                    changed.append(new)
+        for spot in touched.spots:
+            self._refresh_spot(spot, ids, added, changed, removed)
+        return GraphChange(tuple(added), tuple(changed), tuple(removed))
+
+    def _refresh_spot(
+        self, spot: Triple, ids: Ids, added: list[Element], changed: list[Element], removed: list[str]
+    ) -> None:
+        before = {place: self._edges.pop(place) for place in self._spots.pop(spot, ())}
+        for edge in before.values():
+            del self._place_of[edge.id]
+        places = self._places(spot)
+        # An edge that gets its first description, or loses its last one, is the same edge.
+        spare = [edge.id for place, edge in before.items() if place not in places]
+        old = {edge.id: edge for edge in before.values()}
+        for place in places:
+            known = before[place].id if place in before else ids.edges.get(place) or (spare.pop(0) if spare else "")
+            if known in spare:
+                spare.remove(known)
+            edge = self._edge(place, known or self.new_id("e"))
+            self._edges[place] = edge
+            self._place_of[edge.id] = place
+            if edge.id not in old:
+                added.append(edge)
+            elif not edge.same_as(old[edge.id]) or edge.inferred != old[edge.id].inferred:
+                changed.append(edge)
+        if places:
+            self._spots[spot] = places
+        removed += [edge_id for edge_id in old if edge_id not in self._place_of]
+
+    def _places(self, spot: Triple) -> tuple[Place, ...]:
+        subject, predicate, obj = spot
+        if is_literal(obj) or subject in self._describes or obj in self._describes:
+            return ()
+        resources = self._described.get(spot)
+        if resources and (spot in self.stated or predicate == TYPE):
+            return tuple((spot, resource) for resource in resources)
+        is_label = predicate == TYPE and spot in self.stated
+        return ((spot, ""),) if not is_label and (spot in self.stated or spot in self.inferred) else ()
+
+    def _edge(self, place: Place, edge_id: str) -> Edge:
+        (subject, predicate, obj), resource = place
+        properties = properties_of(self.stated.of(resource), self.names) if resource else {}
+        ends = self._nodes[subject].id, self._nodes[obj].id
+        inferred = not resource and place[0] not in self.stated
+        return Edge(edge_id, self.names.to_name(predicate), *ends, properties, inferred)
+
+    def _node(self, term: Term, node_id: str) -> Node | None:
+        if is_literal(term) or term in self._describes:
+            return None
+        pairs, derived = self.stated.of(term), self.inferred.of(term)
+        stated = bool(pairs) or self._is_end(term, self.stated)
+        if not stated and not derived and not self._is_end(term, self.inferred):
+            return None
+        properties = properties_of(pairs, self.names)
+        if derived:
+            extra = properties_of(derived, self.names)
+            properties |= {f"{INFERRED}{name}": value for name, value in extra.items()}
+        node_id = node_id or self.new_id("n")
+        return Node(node_id, labels_of(pairs, self.names), properties, self.names.show(term), not stated)
+
+    def _is_end(self, term: Term, triples: Triples) -> bool:
+        for subject, predicate in triples.to(term):
+            if subject in self._describes:
+                if self._describes[subject][1] == TYPE and predicate in (SUBJECT, OBJECT):
+                    return True
+                continue
+            if predicate != TYPE or triples is self.inferred:
+                return True
+        return False
+
+
+class _Touched:
+    def __init__(self) -> None:
+        self.nodes: dict[Term, None] = {}
+        self.spots: dict[Triple, None] = {}
+
+    def spot(self, spot: Triple) -> None:
+        self.spots[spot] = None
+        self.nodes[spot[0]] = None
+        self.nodes[spot[2]] = None
+

@@ -1,0 +1,268 @@
+"""A real Neo4j for tests and measurements: fetched through Maven once, started once a test run on a free port.
+
+``shared()`` gives the server of this test run to every process of it. A keeper process owns it and ends it as soon as
+no process that asked for it is alive any more, so that nothing stays behind whatever becomes of the test run.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).parent
+CACHE = HERE.parents[1] / "build" / "servers" / "neo4j"
+PASSWORD = "correct horse"
+COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies"
+JAVA = [
+    "java", "-Xms256m", "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dfile.encoding=UTF-8",
+    "-Dlog4j2.disable.jmx=true", "-Dio.netty.tryReflectionSetAccessible=true",
+    "--add-opens=java.base/java.nio=ALL-UNNAMED", "--add-opens=java.base/java.io=ALL-UNNAMED",
+    "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED", "--add-opens=java.base/java.util.concurrent=ALL-UNNAMED",
+]  # fmt: skip
+CONF = """\
+server.default_listen_address=127.0.0.1
+server.bolt.listen_address=127.0.0.1:{port}
+server.bolt.advertised_address=127.0.0.1:{port}
+server.http.enabled=false
+server.https.enabled=false
+server.memory.pagecache.size=128m
+server.directories.import=import
+db.tx_log.preallocate=false
+dbms.usage_report.enabled=false
+internal.dbms.bolt.netty_server_shutdown_quiet_period=0
+"""
+START_SECONDS = 120
+
+
+class NotHere(Exception):
+    """The server cannot be had on this machine; the message says how to get it."""
+
+
+def missing() -> str:
+    """Tells what this machine lacks, with the way to get it; empty where it has all."""
+    lacking = [program for program in ("java", "mvn") if shutil.which(program) is None]
+    if not lacking:
+        return ""
+    return f"{' and '.join(lacking)} not found; Debian and Ubuntu: apt install openjdk-17-jre-headless maven"
+
+
+@contextlib.contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Holds a lock that ends with its process."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def jars(name: str = "lib", pom: str = "pom.xml") -> Path:
+    """Gives a folder of jars, filled through Maven the first time and whenever its list has changed.
+
+    Raises:
+        NotHere: Java or Maven is missing, or the jars cannot be fetched.
+    """
+    if reason := missing():
+        raise NotHere(reason)
+    folder, wanted = CACHE / name, (HERE / "neo4j" / pom).read_text()
+    with locked(CACHE / f"{name}.lock"):
+        stamp = folder / ".pom"
+        if stamp.is_file() and stamp.read_text() == wanted:
+            return folder
+        shutil.rmtree(folder, ignore_errors=True)
+        command = ["mvn", "-B", "-ntp", "-q", "-f", str(HERE / "neo4j" / pom), COPY]
+        command += ["-DincludeScope=runtime", f"-DoutputDirectory={folder}"]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False)
+        if done.returncode:
+            raise NotHere(f"Maven could not fetch the jars: {done.stdout.strip()[-600:]}")
+        stamp.write_text(wanted)
+    return folder
+
+
+def cypher_shell(uri: str, file: Path) -> subprocess.CompletedProcess[str]:
+    """Runs a file of statements with cypher-shell."""
+    command = ["java", "-cp", f"{jars('shell', 'shell-pom.xml')}/*", "org.neo4j.shell.Main", "-a", uri]
+    command += ["-u", "neo4j", "-p", PASSWORD, "-f", str(file)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+
+
+@dataclass
+class Neo4jServer:
+    """One server with a folder of its own.
+
+    Attributes:
+        home: Its folder; what it stores survives ``kill`` and ``start``.
+        apoc: With APOC core.
+        port: Port of Bolt.
+    """
+
+    home: Path
+    apoc: bool = False
+    port: int = 0
+    process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def uri(self) -> str:
+        """The address for a driver."""
+        return f"bolt://127.0.0.1:{self.port}"
+
+    def start(self) -> Neo4jServer:
+        """Starts it and waits until it answers.
+
+        Raises:
+            NotHere: It cannot be had, or does not start; the message ends with its log.
+        """
+        lib = jars()
+        self._prepare(lib)
+        command = [*JAVA, "-cp", f"{lib}/*", "org.neo4j.server.CommunityEntryPoint"]
+        command += [f"--home-dir={self.home}", f"--config-dir={self.home / 'conf'}"]
+        with (self.home / "logs" / "out.log").open("ab") as out:
+            self.process = subprocess.Popen(command, stdout=out, stderr=out, stdin=subprocess.DEVNULL)
+        self._wait()
+        return self
+
+    def _prepare(self, lib: Path) -> None:
+        for name in ("conf", "data/dbms", "logs", "plugins", "import"):
+            (self.home / name).mkdir(parents=True, exist_ok=True)
+        if not self.port:
+            with socket.create_server(("127.0.0.1", 0)) as free:
+                self.port = free.getsockname()[1]
+        conf = CONF.format(port=self.port)
+        if self.apoc:
+            conf += "dbms.security.procedures.unrestricted=apoc.*\n"
+            (self.home / "conf" / "apoc.conf").write_text("apoc.import.file.enabled=true\napoc.export.file.enabled=true\n")
+            for jar in lib.glob("apoc-core-*.jar"):
+                shutil.copy(jar, self.home / "plugins")
+        (self.home / "conf" / "neo4j.conf").write_text(conf)
+        if not (self.home / "data" / "databases").exists():
+            shutil.copy(_password_file(lib), self.home / "data" / "dbms" / "auth.ini")
+
+    def _wait(self) -> None:
+        from neo4j import GraphDatabase
+        from neo4j.exceptions import AuthError, DriverError, Neo4jError
+
+        assert self.process is not None
+        with GraphDatabase.driver(self.uri, auth=("neo4j", PASSWORD)) as driver:
+            for _ in range(START_SECONDS * 5):
+                if self.process.poll() is not None:
+                    raise NotHere(f"Neo4j ended while it started: {self._log()}")
+                try:
+                    driver.execute_query("RETURN 1", database_="neo4j")
+                    return
+                except AuthError as error:
+                    self.kill()
+                    raise NotHere(f"another server answers on port {self.port}: {error.message}") from None
+                except (DriverError, Neo4jError):
+                    time.sleep(0.2)
+        self.kill()
+        raise NotHere(f"Neo4j did not start within {START_SECONDS} seconds: {self._log()}")
+
+    def _log(self) -> str:
+        files = [self.home / "logs" / name for name in ("out.log", "neo4j.log")]
+        return " | ".join(file.read_text(errors="replace").strip()[-800:] for file in files if file.is_file())
+
+    def stop(self) -> None:
+        """Ends it in good order, by force after 20 seconds."""
+        if self.process is None:
+            return
+        self.process.terminate()
+        try:
+            self.process.wait(20)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self.process = None
+
+    def kill(self) -> None:
+        """Ends it as a crash would."""
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+            self.process = None
+
+
+def _password_file(lib: Path) -> Path:
+    """Gives the file that holds the first password; made by Neo4j's own command, once."""
+    made = CACHE / "auth.ini"
+    with locked(CACHE / "auth.lock"):
+        if not made.is_file():
+            with tempfile.TemporaryDirectory() as folder:
+                (Path(folder) / "conf").mkdir()
+                (Path(folder) / "conf" / "neo4j.conf").touch()
+                command = ["java", "-cp", f"{lib}/*", "org.neo4j.cli.AdminTool"]
+                command += ["dbms", "set-initial-password", PASSWORD]
+                env = {**os.environ, "NEO4J_HOME": folder, "NEO4J_CONF": f"{folder}/conf"}
+                done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=120, check=False)
+                if done.returncode:
+                    raise NotHere(f"the password could not be set: {done.stderr.strip()[-400:]}")
+                shutil.copy(Path(folder) / "data" / "dbms" / "auth.ini", made)
+    return made
+
+
+def shared(apoc: bool = False) -> str:
+    """Gives the address of this test run's server, which the first process that asks starts.
+
+    Raises:
+        NotHere: It cannot be had here.
+    """
+    run = os.environ.get("PYTEST_XDIST_TESTRUNUID", f"pid-{os.getpid()}")
+    folder = Path(tempfile.gettempdir()) / f"kgot-neo4j-{os.getuid()}-{run}{'-apoc' if apoc else ''}"
+    users, told = folder / "users", folder / "told.json"
+    users.mkdir(parents=True, exist_ok=True)
+    (users / str(os.getpid())).touch()
+    with locked(folder / "lock"):
+        if not told.is_file():
+            jars()
+            command = [sys.executable, str(Path(__file__)), str(folder), *(["apoc"] if apoc else [])]
+            keeper = subprocess.Popen(command, start_new_session=True, stdin=subprocess.DEVNULL)
+            for _ in range((START_SECONDS + 60) * 10):
+                if told.is_file() or keeper.poll() is not None:
+                    break
+                time.sleep(0.1)
+        if not told.is_file():
+            raise NotHere("the keeper of the Neo4j server ended before it said anything")
+        answer = json.loads(told.read_text())
+    if reason := answer.get("reason"):
+        raise NotHere(reason)
+    return str(answer["uri"])
+
+
+def keep(folder: Path, apoc: bool) -> None:
+    """Owns a server until no process that uses it is alive."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    server = Neo4jServer(folder / "home", apoc)
+    try:
+        try:
+            answer = {"uri": server.start().uri}
+        except NotHere as error:
+            answer = {"reason": str(error)}
+        (folder / "told.part").write_text(json.dumps(answer))
+        (folder / "told.part").rename(folder / "told.json")
+        while any(_alive(int(user.name)) for user in (folder / "users").iterdir()):
+            time.sleep(0.2)
+    finally:
+        server.kill()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _alive(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
+if __name__ == "__main__":
+    keep(Path(sys.argv[1]), "apoc" in sys.argv[2:])
