@@ -1,68 +1,85 @@
-"""Writes the tables of settings, events and hooks from the code: ``python docs/generate.py``; a test compares."""
+"""Writes the pages of settings, events and hooks from the code: ``python docs/generate.py``; a test compares."""
 
 from __future__ import annotations
 
 import dataclasses
 import inspect
-import sys
-from collections.abc import Iterator
+import json
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, get_args
 
-from kgot_core import events, hookspecs
+from kgot_core import events, hookspecs, providers
 from kgot_core.plugins import PluginRegistry
-from kgot_core.providers import ProviderKind
-from kgot_core.settings.keys import keys_of
+from kgot_core.settings.keys import keys_of, roles
 from kgot_core.settings.schema import SECTIONS, CoreSettings, ModelSettings
 from kgot_core.settings.values import type_text
 
 HERE = Path(__file__).parent
+ROOT = HERE.parent
 
 
 def settings_page() -> str:
-    """Gives the page of all settings."""
+    """Gives the page of all settings: the core's own, and those of the plugins of this repository."""
     registry = PluginRegistry()
     registry.load()
-    lines = [
-        (HERE / "settings.head.md").read_text(encoding="utf-8"),
-        "## The core's own\n",
-        *_table(CoreSettings, ()),
-        "\n## `models.<role>`\n",
-        "Roles: " + ", ".join(f"`{role}`" for role in _roles()) + ".\n",
-        *_table(ModelSettings, ("models", "<role>")),
-    ]
-    for kind in get_args(ProviderKind):
+    ours = _our_packages()
+    if missing := ours - {record.distribution for record in registry.records if record.state == "ok"}:
+        raise SystemExit(f"not installed or broken: {', '.join(sorted(missing))} (pip install -r plugins/dev.txt)")
+    lines = [_head("settings"), "## The core's own\n", *_table(CoreSettings, ())]
+    lines += ["\n## `models.<role>`\n", "Roles: " + ", ".join(f"`{role}`" for role in roles()) + ".\n"]
+    lines += _table(ModelSettings, ("models", "<role>"))
+    for kind in get_args(providers.ProviderKind):
         for distribution, provider in registry.all(kind):
-            if dataclasses.fields(provider.settings):
+            if distribution in ours and dataclasses.fields(provider.settings):
                 head = (SECTIONS[kind], provider.name)
-                lines += [f"\n## `{'.'.join(head)}` ({distribution})\n", *_table(provider.settings, head)]
+                lines += [f"\n## `{'.'.join(head)}`\n", f"Package `{distribution}`. {provider.summary}\n"]
+                lines += _table(provider.settings, head)
     return "\n".join(lines) + "\n"
 
 
 def events_page() -> str:
     """Gives the page of all events."""
-    lines = [(HERE / "events.head.md").read_text(encoding="utf-8")]
+    lines = [_head("events"), "## Fields of every outside call\n", *_fields(events.CallEvent)]
+    common = {field.name for field in dataclasses.fields(events.CallEvent)}
     for cls in events.event_classes():
-        call = " (an outside call)" if issubclass(cls, events.CallEvent) else ""
-        lines += [f"## `{cls.kind}`{call}\n", _first(cls) + "\n"]
-        base = {field.name for field in dataclasses.fields(events.CallEvent)}
-        own = [field for field in dataclasses.fields(cls) if not (call and field.name in base)]
-        said = _attributes(cls)
-        lines += [f"- `{field.name}`" + (f": {said[field.name]}" if field.name in said else "") for field in own]
-        lines.append("")
-    return "\n".join(lines)
-
-
-def hooks_page() -> str:
-    """Gives the page of all hooks."""
-    lines = [(HERE / "hooks.head.md").read_text(encoding="utf-8"), "| hook | gives |", "|---|---|"]
-    for name, function in inspect.getmembers(hookspecs, inspect.isfunction):
-        if name.startswith("kgot_"):
-            lines.append(f"| `{name}` | {_first(function)} |")
+        call = issubclass(cls, events.CallEvent)
+        lines += [f"\n## `{cls.kind}`{' (outside call)' if call else ''}\n", _first(cls) + "\n"]
+        lines += _fields(cls, common if call else set())
     return "\n".join(lines) + "\n"
 
 
-PAGES = {"settings.md": settings_page, "events.md": events_page, "hooks.md": hooks_page}
+def hooks_page() -> str:
+    """Gives the page of all hooks, and of what they return."""
+    lines = [_head("hooks"), "| hook | gives | each a |", "|---|---|---|"]
+    offered = []
+    for name, function in vars(hookspecs).items():
+        if name.startswith("kgot_"):
+            provider = str(inspect.signature(function).return_annotation).partition("providers.")[2].rstrip("]")
+            lines.append(f"| `{name}` | {_first(function)} | [`{provider}`](#{provider.lower()}) |")
+            offered.append(getattr(providers, provider))
+    lines += ["\n## What every provider has\n", *_fields(providers.Provider)]
+    common = {field.name for field in dataclasses.fields(providers.Provider)}
+    for cls in offered:
+        lines += [f"\n## {cls.__name__}\n", _text(cls) + "\n", *_fields(cls, common)]
+    return "\n".join(lines) + "\n"
+
+
+PAGES = MappingProxyType({"settings.md": settings_page, "events.md": events_page, "hooks.md": hooks_page})
+
+
+def _our_packages() -> set[str]:
+    """Names the packages that a checkout installs; others that happen to be there are not ours to document."""
+    folders = re.findall(r"^-e (\S+)", (ROOT / "plugins/dev.txt").read_text(encoding="utf-8"), re.MULTILINE)
+    files = [ROOT / folder / "pyproject.toml" for folder in folders]
+    return {tomllib.loads(file.read_text(encoding="utf-8"))["project"]["name"] for file in files}
+
+
+def _head(name: str) -> str:
+    return (HERE / f"{name}.head.md").read_text(encoding="utf-8")
 
 
 def _table(kind: type, path: tuple[str, ...]) -> Iterator[str]:
@@ -70,31 +87,49 @@ def _table(kind: type, path: tuple[str, ...]) -> Iterator[str]:
     yield "|---|---|---|---|"
     for key in keys_of(kind, path):
         marks = "".join((" Secret." if key.secret else "", " Needs a trusted file." if key.trusted else ""))
-        help_text = key.help.rstrip(".") + "." + marks
-        yield f"| `{'.'.join(key.path)}` | {_cell(type_text(key.type))} | {_cell(_shown(key.default))} | {_cell(help_text)} |"
+        cells = [f"`{'.'.join(key.path)}`", type_text(key.type), _default(key.default), _sentence(key.help) + marks]
+        yield f"| {' | '.join(cell.replace('|', '&#124;') for cell in cells)} |"
 
 
-def _shown(value: Any) -> str:
+def _sentence(text: str) -> str:
+    """Makes a sentence of a setting's help; a first word that is code stays as it is."""
+    first = text.partition(" ")[0]
+    text = text[:1].upper() + text[1:] if first.isalpha() else text
+    return re.sub(r"\S*<\S+|\S+\.\*|\S+_\S+", lambda found: f"`{found[0]}`", text).replace("`,", ",").rstrip(".") + "."
+
+
+def _default(value: Any) -> str:
     if value in (None, "", (), {}):
         return ""
-    return f"`{list(value) if isinstance(value, tuple) else value}`"
+    return f"`{value if isinstance(value, str) else json.dumps(value)}`"
 
 
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|")
+def _fields(cls: type, without: set[str] | frozenset[str] = frozenset()) -> list[str]:
+    """Lists a dataclass's fields with type and description, both as they stand in the code."""
+    said = _attributes(cls)
+    lines = []
+    for field in dataclasses.fields(cls):
+        if field.name not in without:
+            what = f": {said[field.name]}" if field.name in said else ""
+            lines.append(f"- `{field.name}` (`{field.type}`){what}")
+    return lines
+
+
+def _text(thing: Any) -> str:
+    """Gives a docstring without its sections, in Markdown."""
+    kept = (inspect.getdoc(thing) or "").partition("\nAttributes:")[0]
+    return _markdown(" ".join(kept.split()))
 
 
 def _first(thing: Any) -> str:
-    return (inspect.getdoc(thing) or "").split("\n\n")[0].replace("\n", " ")
+    return _markdown((inspect.getdoc(thing) or "").split("\n\n")[0].replace("\n", " "))
 
 
-def _roles() -> tuple[str, ...]:
-    from kgot_core.contracts.model import Role
-
-    return get_args(Role)
+def _markdown(text: str) -> str:
+    return re.sub(r":\w+:`~?([^`]+)`", r"`\1`", text.replace("``", "`"))
 
 
-def _attributes(cls: type) -> dict[str, str]:
+def _attributes(cls: type) -> Mapping[str, str]:
     """Reads the Attributes section of a class's docstring."""
     found: dict[str, str] = {}
     inside = ""
@@ -105,10 +140,9 @@ def _attributes(cls: type) -> dict[str, str]:
             found[name] = text
         elif inside and line.strip():
             found[inside] += " " + line.strip()
-    return found
+    return {name: _markdown(text) for name, text in found.items()}
 
 
 if __name__ == "__main__":
     for page, make in PAGES.items():
         (HERE / page).write_text(make(), encoding="utf-8")
-    sys.exit(0)

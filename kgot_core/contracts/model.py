@@ -112,7 +112,7 @@ class ModelSpec:
 
     provider: str
     name: str
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     @classmethod
     def parse(cls, text: str, settings: Mapping[str, Any] | None = None) -> ModelSpec:

@@ -12,7 +12,13 @@ from kgot_core.graph.values import JsonValue
 
 @dataclass(frozen=True, kw_only=True)
 class GraphOpened(CallEvent):
-    """A store was opened: its name and its dialect, so that a replay needs no store."""
+    """A store was opened: its name and its dialect, so that a replay needs no store.
+
+    Attributes:
+        backend: The backend.
+        dialect: Language, guide, examples and the way in which elements are shown.
+        snapshot: The graph that was in the store already.
+    """
 
     kind: ClassVar[str] = "graph_opened"
     part: str = PARTS["extract"]
@@ -24,7 +30,12 @@ class GraphOpened(CallEvent):
 
 @dataclass(frozen=True, kw_only=True)
 class ToolsOpened(CallEvent):
-    """The tools on offer, and those left out with the cause."""
+    """The tools on offer, and those left out with the cause.
+
+    Attributes:
+        specs: Name, description and JSON schema of each tool.
+        left_out: Causes by the name of a tool that is not ready.
+    """
 
     kind: ClassVar[str] = "tools_opened"
     part: str = PARTS["tool"]
@@ -59,7 +70,16 @@ class ModelCalled(CallEvent):
 
 @dataclass(frozen=True, kw_only=True)
 class ToolCalled(CallEvent):
-    """A tool call ended, well or not."""
+    """A tool call ended, well or not.
+
+    Attributes:
+        tool: The tool.
+        arguments: What it was called with.
+        text: What it gave, or its error's text.
+        failed: It ended in an error.
+        sources: Where its result came from: address, title, place, time and hash.
+        files: Names of files that it made.
+    """
 
     kind: ClassVar[str] = "tool_called"
     part: str = PARTS["tool"]
@@ -102,7 +122,15 @@ class GraphWritten(CallEvent):
 
 @dataclass(frozen=True, kw_only=True)
 class GraphQueried(CallEvent):
-    """A reading statement was run, or refused."""
+    """A reading statement was run, or refused.
+
+    Attributes:
+        statement: The statement.
+        rows: What it gave.
+        error: The statement's fault, empty where it was run.
+        line: Line of the fault, 0 where unknown.
+        column: Column of the fault, 0 where unknown.
+    """
 
     kind: ClassVar[str] = "graph_queried"
     part: str = PARTS["retrieve"]
@@ -116,7 +144,18 @@ class GraphQueried(CallEvent):
 
 @dataclass(frozen=True, kw_only=True)
 class CodeRan(CallEvent):
-    """Model-written Python ran in the sandbox, apart from the graph."""
+    """Model-written Python ran in the sandbox, apart from the graph.
+
+    Attributes:
+        code: The script.
+        output: What it printed.
+        value: Its result, a JSON value.
+        error: Its error; empty where there was none.
+        limit: The limit that ended it: time, memory, ...; empty where none did.
+        exit_code: Exit code of the script.
+        line: Line of its error, 0 where unknown.
+        files: Names of files that it made.
+    """
 
     kind: ClassVar[str] = "code_ran"
     part: str = PARTS["tool"]
@@ -132,7 +171,11 @@ class CodeRan(CallEvent):
 
 @dataclass(frozen=True, kw_only=True)
 class OutsideCalled(CallEvent):
-    """A tool's own outside call, recorded so that a resumed run need not make it again."""
+    """A tool's own outside call, recorded so that a resumed run need not make it again.
+
+    Attributes:
+        value: What it gave.
+    """
 
     kind: ClassVar[str] = "outside_called"
     part: str = PARTS["tool"]

@@ -12,7 +12,16 @@ from kgot_core.graph.values import JsonValue
 
 @dataclass(frozen=True, kw_only=True)
 class RunStarted(Event):
-    """The first event: what was asked, with what."""
+    """The first event: what was asked, with what.
+
+    Attributes:
+        schema: Version of the form of these events; readers refuse a newer one.
+        versions: Versions by package.
+        question: The question.
+        files: Name, size and hash of each attachment.
+        plan: Settings, models, backend and sandbox in force, without secrets.
+        prompts: Hash of the prompts.
+    """
 
     kind: ClassVar[str] = "run_started"
     schema: int = SCHEMA_VERSION
@@ -25,7 +34,12 @@ class RunStarted(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class IterationStarted(Event):
-    """A round of the loop begins (paper, section 4)."""
+    """A round of the loop begins (paper, section 4).
+
+    Attributes:
+        iteration: Number of the round, from 1.
+        limit: Rounds at most.
+    """
 
     kind: ClassVar[str] = "iteration_started"
     iteration: int = 0
@@ -34,7 +48,14 @@ class IterationStarted(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class ModelRetried(Event):
-    """A model request failed and will be tried again."""
+    """A model request failed and will be tried again.
+
+    Attributes:
+        stage: Stage that asks.
+        attempt: Number of the attempt that failed.
+        wait: Seconds until the next one.
+        cause: Why it failed.
+    """
 
     kind: ClassVar[str] = "model_retried"
     stage: str = ""
@@ -45,7 +66,15 @@ class ModelRetried(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class Voted(Event):
-    """Samples became a choice."""
+    """Samples became a choice.
+
+    Attributes:
+        stage: Stage that voted.
+        choice: What was chosen.
+        counts: Votes by choice.
+        unreadable: Samples that could not be read.
+        reasons: Distinct reasons of the votes.
+    """
 
     kind: ClassVar[str] = "voted"
     stage: str = ""
@@ -57,7 +86,12 @@ class Voted(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class ToolStarted(Event):
-    """A tool call begins."""
+    """A tool call begins.
+
+    Attributes:
+        tool: The tool.
+        arguments: What it is called with.
+    """
 
     kind: ClassVar[str] = "tool_started"
     tool: str = ""
@@ -66,7 +100,13 @@ class ToolStarted(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class ToolRetried(Event):
-    """A tool call failed in a way that may pass, and will be tried again."""
+    """A tool call failed in a way that may pass, and will be tried again.
+
+    Attributes:
+        tool: The tool.
+        attempt: Number of the attempt that failed.
+        cause: Why it failed.
+    """
 
     kind: ClassVar[str] = "tool_retried"
     tool: str = ""
@@ -76,7 +116,11 @@ class ToolRetried(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class GraphState(Event):
-    """The whole graph, from time to time, so that a reader need not fold from the start."""
+    """The whole graph, from time to time, so that a reader need not fold from the start.
+
+    Attributes:
+        snapshot: Its nodes and edges.
+    """
 
     kind: ClassVar[str] = "graph_state"
     snapshot: Mapping[str, JsonValue] = field(default_factory=dict)
@@ -84,7 +128,12 @@ class GraphState(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class StatementDropped(Event):
-    """A statement could not be mended and was passed over (paper, section 3.6)."""
+    """A statement could not be mended and was passed over (paper, section 3.6).
+
+    Attributes:
+        statement: The statement as it was at last.
+        error: Its fault.
+    """
 
     kind: ClassVar[str] = "statement_dropped"
     statement: str = ""
@@ -93,7 +142,14 @@ class StatementDropped(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class ValueReplaced(Event):
-    """A fact contradicted a value that stood in the graph, and replaced it; both are kept here."""
+    """A fact contradicted a value that stood in the graph, and replaced it; both are kept here.
+
+    Attributes:
+        element: Id of the node or edge.
+        name: The property.
+        old: Its value before.
+        new: Its value now.
+    """
 
     kind: ClassVar[str] = "value_replaced"
     element: str = ""
@@ -104,7 +160,12 @@ class ValueReplaced(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class SolveFailed(Event):
-    """A way to solve gave nothing; the next one is tried."""
+    """A way to solve gave nothing; the next one is tried.
+
+    Attributes:
+        form: The way: ``query`` or ``direct``.
+        cause: Why it gave nothing.
+    """
 
     kind: ClassVar[str] = "solve_failed"
     form: str = ""
@@ -113,7 +174,11 @@ class SolveFailed(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class Notice(Event):
-    """A line for the user: something was done another way, or left out."""
+    """A line for the user: something was done another way, or left out.
+
+    Attributes:
+        text: The line.
+    """
 
     kind: ClassVar[str] = "notice"
     text: str = ""
@@ -121,7 +186,11 @@ class Notice(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class RunFinished(Event):
-    """The last event: the answer as printed by ``--json``."""
+    """The last event: the answer as printed by ``--json``.
+
+    Attributes:
+        answer: Text, value, status, how it came about, evidence, usage and cost.
+    """
 
     kind: ClassVar[str] = "run_finished"
     answer: Mapping[str, JsonValue] = field(default_factory=dict)

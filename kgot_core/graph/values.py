@@ -64,13 +64,15 @@ def to_value(raw: object) -> Value:
     """Takes a Python object as a property value.
 
     Tuples, lists and sets become tuples (sets in sorted order); a ``timedelta`` becomes ISO text of its
-    seconds.
+    seconds, for example ``PT90S``.
 
     Raises:
         ValueError: The object has no place in a property; the message says what may be used.
     """
     if isinstance(raw, _SCALARS):
         return raw
+    if isinstance(raw, datetime.timedelta):
+        return f"PT{raw.total_seconds():g}S"
     if isinstance(raw, set | frozenset):
         raw = sorted(raw, key=lambda item: (type(item).__name__, str(item)))
     if isinstance(raw, list | tuple):

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from kgot_core.graph.facts.line import read_line
-from kgot_core.graph.facts.model import EdgeFact, LineFault, Mention, NodeFact, PropertyFact
+from kgot_core.graph.facts.model import LineFault, mentions_of
 
 _LABEL = re.compile(r"[\s*_#>`-]*(?:basis|based on)\s*[*_]*\s*[:=]\s*[*_]*", re.IGNORECASE)
 _BULLET = re.compile(r"\s*(?:[-*+•]|\d{1,2}[.)])\s+(.+)")
@@ -63,12 +63,4 @@ def _named(text: str) -> list[str]:
     except LineFault:
         inner = text.strip("() ")
         return [inner] if text.startswith("(") and inner else []
-    names: list[str] = []
-    for fact in facts:
-        mentions: tuple[Mention, ...] = ()
-        if isinstance(fact, EdgeFact):
-            mentions = (fact.source, fact.target)
-        elif isinstance(fact, NodeFact | PropertyFact):
-            mentions = (fact.node,)
-        names += [mention.name for mention in mentions]
-    return names
+    return [mention.name for fact in facts for mention in mentions_of(fact)]

@@ -12,17 +12,16 @@ from kgot_core.reading.blocks import Block, read_blocks
 from kgot_core.reading.reasoning import TAG
 from kgot_core.reading.scanner import Scanner
 from kgot_core.reading.strings import ScanError, unescape_once
+from kgot_core.reading.surroundings import check_surroundings, line_before
 
 _START = re.compile(r"[{\[<]")
 _FENCE = re.compile(r"`{3}|~{3}")
 _ASSIGNED = re.compile(r"\s*(?:(?://|#)[^\n]*\n\s*)*(?:[A-Za-z_]\w{0,40}\s{0,4}=\s{0,4})?[{\[]")
 _PLACEHOLDER = re.compile(r"<[^<>:/]{1,80}>|\.{3}|…")
-_PAIRS = {"{": "}", "[": "]", "(": ")", '"': '"', "'": "'", "`": "`", "<": ">"}
 # Brackets in prose that begin no value: so many are looked at; one that is followed to the end counts for many.
 _MOST_FAILURES = 10_000
 _COST_OF_END = 200
 _MOST_DAMAGES = 1_000
-_LONGEST_REST = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +78,7 @@ class _Search:
         self.text = text
         self.found = Findings()
         self._fences = list(self._fence_places(read_blocks(text)))
+        self._begin = len(text) - len(text.lstrip())
         self._next_fence = 0
         self._failures = 0
         self._unescaped = False
@@ -132,20 +132,20 @@ class _Search:
                 return other.end()
         self._more_tags = False
         self.found.loose_end = True
-        return len(self.text) if not self.text[:at].strip() else tag.end()
+        return len(self.text) if at <= self._begin else tag.end()
 
     def _attempt(self, at: int, fence: _Fence | None) -> int:
         """Reads one value; gives the place where the search goes on."""
         source, start = self.text, at
         scanner = Scanner(source)
-        if scanner.escaped_twice(at) and not self._unescaped and _line_before(source, at).strip() in {"", '"'}:
+        if scanner.escaped_twice(at) and not self._unescaped and line_before(source, at).strip() in {"", '"'}:
             self._unescaped = True
             limit = fence.end if fence else len(self.text)
             source, start = unescape_once(self.text[at:limit]), 0
             scanner = Scanner(source)
         try:
             value, end = scanner.value(start, "")
-            self._check_place(scanner, source, start, end)
+            check_surroundings(scanner, start, end)
         except ScanError as error:
             position = error.position if source is self.text else len(self.text)
             return self._failed(error, scanner, at, position, fence)
@@ -164,26 +164,6 @@ class _Search:
         self.found.loose_end = self.found.loose_end or ended
         self._failures += _COST_OF_END if ended else 1
         return at + 1 if self._failures < _MOST_FAILURES else len(self.text)
-
-    def _check_place(self, scanner: Scanner, source: str, start: int, end: int) -> None:
-        """Refuses a value that is only a part of a damaged one, seen from what stands before and behind it."""
-        before, after = _last(source, start), _first(source, end)
-        opener = source[before : before + 1] if before >= 0 else ""
-        mark = source[after : after + 1]
-        member = opener == ":" and source[_last(source, before) : before].strip()[:1] in {'"', "'"}
-        if scanner.bare_names and not member and (mark == ")" or not _starts_line(source, start)):
-            scanner.committed = False
-            raise ScanError("expected names in quotes", end)
-        follows = source[_first(source, after + 1) :][:1] if mark == "," else ""
-        closes = mark != "" and _PAIRS.get(opener) == mark
-        goes_on = mark != "" and (mark in '}]"' or (mark == "," and follows not in {"", "{", "["}))
-        # A quote too few within the value leaves one too many behind it; before it, it stands within a string itself.
-        line = source[end : min(end + _LONGEST_REST, _line_end(source, end))]
-        quoted = closes and mark == '"'
-        odd = not quoted and (_odd_quotes(line) or _odd_quotes(_line_before(source, start)))
-        if member or odd or (goes_on and not closes) or (scanner.bare_words and line.strip(" \t\r`;)")):
-            scanner.committed = True
-            raise ScanError("expected one whole value, with all its braces", after)
 
 
 _NOTHING = object()
@@ -208,37 +188,3 @@ def _shows_form(value: JsonValue) -> bool:
         return _PLACEHOLDER.fullmatch(value.strip()) is not None
     items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return any(_shows_form(item) for item in items)
-
-
-def _last(text: str, before: int) -> int:
-    at = before - 1
-    while at >= 0 and text[at].isspace():
-        at -= 1
-    return at
-
-
-def _first(text: str, at: int) -> int:
-    while at < len(text) and text[at].isspace():
-        at += 1
-    return at
-
-
-def _odd_quotes(text: str) -> bool:
-    return text.replace('\\"', "").count('"') % 2 == 1
-
-
-def _line_before(text: str, at: int) -> str:
-    lowest = max(0, at - _LONGEST_REST)
-    return text[max(lowest, text.rfind("\n", lowest, at) + 1) : at]
-
-
-def _line_end(text: str, at: int) -> int:
-    end = text.find("\n", at)
-    return len(text) if end < 0 else end
-
-
-def _starts_line(text: str, at: int) -> bool:
-    before = at - 1
-    while before >= 0 and text[before] in " \t":
-        before -= 1
-    return before < 0 or text[before] == "\n" or text[before] in "=:`"

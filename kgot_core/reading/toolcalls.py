@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import itertools
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -92,8 +93,9 @@ class _Reader:
         self._read_function_tags(text)
         text = _TAG.sub("\n", text)
         if not self._calls:
-            for value in self._values(text):
-                self._take(value, marked or self._is_whole(text))
+            sure = marked or self._is_whole(text)
+            for value in self._values(text)[:_MOST_CALLS]:
+                self._take(value, sure)
         if not self._calls and not self._unknown:
             for call in read_written_calls(text, lambda name: bool(self._known(name))):
                 if name := self._known(call.name):
@@ -177,7 +179,7 @@ class _Reader:
 
     def _read_function_tags(self, text: str) -> None:
         """Reads ``<function=name>{…}</function>`` and the same with one ``<parameter=name>`` each."""
-        for tag in _FUNCTION_TAG.finditer(text):
+        for tag in itertools.islice(_FUNCTION_TAG.finditer(text), _MOST_CALLS):
             end = _FUNCTION_END.search(text, tag.end())
             body = text[tag.end() : end.start() if end else len(text)]
             given: dict[str, Any] = {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 from kgot_core.contracts.sandbox import CodeJob, CodeResult, Prelude, Sandbox, SandboxLimits, SandboxSession
 from kgot_core.errors import SandboxError
@@ -12,6 +13,7 @@ from kgot_core.run.journal import Journal
 from kgot_core.run.threads import in_thread
 
 GRACE = 5.0
+FAILED = "the sandbox failed"
 
 
 class CodeDesk:
@@ -42,6 +44,8 @@ class CodeDesk:
             SandboxError: The sandbox itself failed.
         """
         asked = {"code": job.code, "inputs": dict(job.inputs), "files": sorted(job.files)}
+        stage = "tool" if tool else "compute"
+        head = CodeRan(part=PARTS[stage], stage=stage, parent=tool, code=job.code)
 
         async def make() -> CodeRan:
             async with self._turn:
@@ -49,13 +53,11 @@ class CodeDesk:
                     result = await in_thread(lambda: self._open().run(job), self._seconds(job) + GRACE)
                 except TimeoutError:
                     self.cancel()
-                    raise SandboxError("the sandbox did not end the script in time") from None
-            stage = "tool" if tool else "compute"
-            return CodeRan(
-                part=PARTS[stage],
-                stage=stage,
-                parent=tool,
-                code=job.code,
+                    return replace(head, error=f"{FAILED}: it did not end the script in time")
+                except SandboxError as error:
+                    return replace(head, error=f"{FAILED}: {error}")
+            return replace(
+                head,
                 output=result.output,
                 value=result.value,
                 error=result.error,
@@ -66,6 +68,8 @@ class CodeDesk:
             )
 
         event = await self._journal.call(CodeRan, step, asked, make)
+        if event.error.startswith(FAILED):
+            raise SandboxError(event.error)
         return CodeResult(
             output=event.output,
             value=event.value,

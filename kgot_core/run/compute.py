@@ -23,11 +23,9 @@ async def compute(run: Run, partial: str) -> str:
     Returns:
         The partial answer, with the calculation's printed steps if one was made.
     """
-    question = run.task.question
+    slots = {"question": run.task.question, "about": run.sandbox.about}
     reply = await run.ask(
-        "need",
-        "compute",
-        lambda tokens: run.prompt("compute", question=question, partial=shorten(partial, tokens)),
+        "need", "compute", lambda tokens: run.prompt("compute", partial=shorten(partial, tokens), **slots)
     )
     code = _script(reply.completions[0])
     for attempt in range(1 + REPAIRS if code else 0):

@@ -17,6 +17,7 @@ from kgot_core.run.evidence import match_names
 from kgot_core.run.examples import copies_decision
 from kgot_core.run.transcript import asked_again
 
+LONGEST_REASON = 500
 NOTHING_KNOWN = "what the task asks for is not in the graph yet"
 UNSUPPORTED = "an answer was given, but nothing in the graph was named that it rests on"
 
@@ -87,7 +88,7 @@ def _vote(run: Run, completion: Completion, last_round: bool) -> Vote:
         return Vote("enhance", decision.reason, decision)
     if cut and not any(block.closed for block in read_blocks(text)):
         return Vote(None, "the reply was cut off by the token limit")
-    if form == "direct" and not last_round and not match_names(run.graph.state, decision.basis):
+    if form == "direct" and not last_round and not match_names(run.graph.state, decision.basis, run.graph.dialect):
         # Not the vote's own words: a guess must not become a fact on its way through the reasons.
         return Vote("enhance", UNSUPPORTED)
     return Vote("solve", decision.reason, decision)
@@ -96,7 +97,7 @@ def _vote(run: Run, completion: Completion, last_round: bool) -> Vote:
 def _verdict(choice: Choice, form: SolveForm) -> Verdict:
     if choice.key == "solve":
         return Verdict(True, _proposals([vote.payload for vote in choice.supporting()], form) or (Proposal(""),))
-    reasons = [vote.reason.strip() for vote in choice.votes if vote.key == "enhance"]
+    reasons = [vote.reason.strip()[:LONGEST_REASON] for vote in choice.votes if vote.key == "enhance"]
     found = [reason for reason in reasons if reason and reason != UNSUPPORTED]
     return Verdict(False, missing=merge_reasons(found) or NOTHING_KNOWN)
 

@@ -28,11 +28,15 @@ def checked(outcome: object, strategy: Strategy) -> Outcome:
     Raises:
         PluginError: It is none.
     """
-    if isinstance(outcome, Outcome) and outcome.status in get_args(Status):
-        return outcome
-    raise PluginError(
-        f"{type(strategy).__name__} gave a {type(outcome).__name__}, which is no outcome with a known status"
-    )
+    name = type(strategy).__name__
+    if not isinstance(outcome, Outcome):
+        raise PluginError(f"{name} gave a {type(outcome).__name__}, which is no outcome")
+    if outcome.status not in get_args(Status):
+        raise PluginError(f"{name} gave an outcome of the unknown status {outcome.status!r}")
+    texts = (outcome.text, outcome.how, outcome.reason)
+    if not all(isinstance(text, str) for text in texts) or not all(isinstance(e, Evidence) for e in outcome.evidence):
+        raise PluginError(f"{name} gave an outcome whose text is no text, or whose evidence is none")
+    return outcome
 
 
 def was_cancelled() -> bool:

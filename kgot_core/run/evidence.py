@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from kgot_core.contracts.backend import Row
+from kgot_core.contracts.dialect import Dialect
 from kgot_core.contracts.run import Run
 from kgot_core.contracts.task import Evidence
 from kgot_core.graph.elements import Edge, Node
@@ -15,13 +16,15 @@ from kgot_core.graph.values import JsonValue, plain_text
 MOST_ELEMENTS = 50
 
 
-def match_names(graph: TaskGraph, names: Sequence[str]) -> tuple[str, ...]:
+def match_names(graph: TaskGraph, names: Sequence[str], dialect: Dialect) -> tuple[str, ...]:
     """Finds the elements that a model's names mean: a key, a property's value, or an edge's type.
 
     A name may be written as the state text shows it, with labels and quotes around it.
     """
     wanted = {plain for name in names for plain in _readings(name)}
-    return tuple(element.id for element in graph if wanted & _words_of(element))
+    if not wanted:
+        return ()
+    return tuple(element.id for element in graph if wanted & (_words_of(element) | _shown_name(element, dialect)))
 
 
 def holding(graph: TaskGraph, rows: Sequence[Row]) -> tuple[str, ...]:
@@ -69,6 +72,10 @@ def _words_of(element: Node | Edge) -> set[str]:
     words = {_plain(plain_text(value)) for value in element.properties.values()}
     words |= {_plain(element.key)} if isinstance(element, Node) else {_plain(element.type)}
     return words - {""}
+
+
+def _shown_name(element: Node | Edge, dialect: Dialect) -> set[str]:
+    return {_plain(dialect.name(element))} if isinstance(element, Node) else set()
 
 
 def _pairs_of(element: Node | Edge) -> set[tuple[str, str]]:

@@ -32,9 +32,8 @@ class Example:
 
 def decide_examples(dialect: Dialect, form: SolveForm) -> Sequence[Example]:
     """Gives the decisions that the rules show."""
-    solved = dialect.query_examples[: 2 if form == "query" else 1]
     found = []
-    for example in solved:
+    for example in dialect.query_examples[:2]:
         if form == "query":
             payload = fenced(dialect.fence, example.query)
         else:

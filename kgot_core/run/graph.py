@@ -6,11 +6,12 @@ import asyncio
 import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from kgot_core.contracts.backend import Call, GraphBackend, Row
 from kgot_core.contracts.dialect import Dialect
 from kgot_core.contracts.options import Origin
-from kgot_core.errors import QueryError, StoreError
+from kgot_core.errors import QueryError, StoreError, StoreUnavailable
 from kgot_core.events import GraphQueried, GraphWritten
 from kgot_core.graph.elements import GraphChange, change_from_json, change_to_json
 from kgot_core.graph.fold import TaskGraph, compare
@@ -18,6 +19,9 @@ from kgot_core.graph.schema import GraphSchema, check_change
 from kgot_core.run.journal import Journal
 from kgot_core.run.store import StoreCalls
 from kgot_core.run.turns import Turns
+
+AWAY = "the graph store is away"
+FAILED = "the graph store failed"
 
 
 class GraphDesk:
@@ -67,13 +71,13 @@ class GraphDesk:
             call = Call(f"{self._journal.run}:{step}", self._seconds, self._rows)
             try:
                 rows = await self._calls.run(lambda backend: backend.query(statement, call))
-            except QueryError as error:
-                return GraphQueried(statement=statement, error=error.message, line=error.line, column=error.column)
+            except StoreError as error:
+                return GraphQueried(statement=statement, **_fault(error))
             return GraphQueried(statement=statement, rows=tuple(dict(row) for row in rows))
 
         event = await self._journal.call(GraphQueried, step, {"statement": statement}, make)
         if event.error:
-            raise QueryError(event.error, event.line, event.column)
+            raise _error(event)
         return event.rows
 
     def origin(self, element_id: str) -> Origin | None:
@@ -100,8 +104,8 @@ class GraphDesk:
             done = replace(event, sources=tuple(sources), iteration=iteration)
             try:
                 change = await self._calls.run(run(call))
-            except QueryError as error:
-                return replace(done, error=error.message, line=error.line, column=error.column)
+            except StoreError as error:
+                return replace(done, **_fault(error))
             return replace(done, change=change_to_json(change or GraphChange()))
 
         asked = {"statement": event.statement, "change": dict(event.change), "sources": list(sources)}
@@ -109,7 +113,7 @@ class GraphDesk:
             done = await self._journal.call(GraphWritten, step, asked, make)
             await turn()
             if done.error:
-                raise QueryError(done.error, done.line, done.column)
+                raise _error(done)
             change = change_from_json(done.change)
             self._fold(change, Origin(tuple(sources), step, iteration))
             return change
@@ -163,6 +167,20 @@ class GraphDesk:
             self._origins[element.id] = replace(first, sources=sources)
         self._unseen |= dict.fromkeys(element.id for element in (*change.added, *change.changed))
         self._unseen |= dict.fromkeys((*change.removed, *edges))
+
+
+def _fault(error: StoreError) -> dict[str, Any]:
+    """Gives an error as events hold it, so that a repeated run meets it again."""
+    if isinstance(error, QueryError):
+        return {"error": error.message, "line": error.line, "column": error.column}
+    return {"error": f"{AWAY if isinstance(error, StoreUnavailable) else FAILED}: {error}"}
+
+
+def _error(event: GraphQueried | GraphWritten) -> StoreError:
+    prefix, _, cause = event.error.partition(": ")
+    if prefix == AWAY:
+        return StoreUnavailable(cause)
+    return StoreError(cause) if prefix == FAILED else QueryError(event.error, event.line, event.column)
 
 
 def _iteration_of(step: str) -> int:

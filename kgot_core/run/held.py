@@ -54,7 +54,7 @@ class Held(Generic[C]):
         thing = self.thing
         if thing is not None:
             # A plugin's fault while it is stopped must not keep the rest from being stopped.
-            with contextlib.suppress(Exception, SystemExit):
+            with contextlib.suppress(BaseException):
                 thing.cancel()
 
     def close(self) -> None:

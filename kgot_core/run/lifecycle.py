@@ -151,7 +151,7 @@ async def _close(store: Held[GraphBackend], code: CodeDesk, files: FileShelf, st
         for step in steps:
             try:
                 step()
-            except (Exception, SystemExit) as error:
+            except BaseException as error:  # this thread is ours alone, so an interrupt here is a plugin's too
                 log.warning("%s while a run was closed", said(error))
 
     with contextlib.suppress(TimeoutError):

@@ -11,9 +11,12 @@ from kgot_core.contracts.task import Usage
 from kgot_core.errors import ContextOverflow, ModelError
 from kgot_core.events import PARTS, ModelCalled, ModelRetried, Notice
 from kgot_core.graph.values import JsonValue
+from kgot_core.models.faults import NothingSaid
 from kgot_core.run.journal import Journal
 
 OVERFLOW = "the request does not fit into the model's context"
+# Requests in a row that a model may leave without a word.
+MOST_SILENT = 3
 
 
 class Client(Protocol):
@@ -41,6 +44,7 @@ class ModelDesk:
         self._clients = clients
         self._names = names
         self._noticed: set[str] = set()
+        self._silent = 0
 
     def samples_at_once(self, role: Role) -> bool:
         """Tells what is known of the role's model; in a replay always true."""
@@ -84,12 +88,23 @@ class ModelDesk:
             reply = await client.ask(request, n, on_retry=on_retry)
         except ContextOverflow as error:
             return replace(head, error=f"{OVERFLOW}: {error}")
+        except NothingSaid as error:
+            return self._silence(step, head, error)
         except ModelError as error:
             return replace(head, error=str(error))
+        self._silent = 0
         for text in reply.notices:
             self._notice_below(step, text)
         completions = tuple(_completion_to_json(item) for item in reply.completions)
         return replace(head, model=reply.model, completions=completions, usage=asdict(reply.usage))
+
+    def _silence(self, step: str, head: ModelCalled, error: NothingSaid) -> ModelCalled:
+        """Takes an empty reply for one that says nothing; a model that says nothing any more ends the run."""
+        self._silent += 1
+        if self._silent > MOST_SILENT:
+            return replace(head, error=str(error), usage=asdict(error.usage))
+        self._notice_below(step, str(error))
+        return replace(head, completions=(_completion_to_json(Completion("")),), usage=asdict(error.usage))
 
     def _notice_below(self, step: str, text: str) -> None:
         if text not in self._noticed:

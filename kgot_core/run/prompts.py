@@ -68,7 +68,11 @@ class Prompts:
             name = path.stem
             if name not in self._texts:
                 raise UsageError(f"{path} replaces no prompt", hint="prompts are " + ", ".join(self._texts))
-            text = path.read_text(encoding="utf-8")
+            try:
+                text = path.read_text(encoding="utf-8")
+            except (OSError, UnicodeDecodeError) as error:
+                reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+                raise UsageError(f"the prompt {path} cannot be read: {reason}") from None
             if _slots(text) != self.slots(name):
                 wanted = ", ".join(f"${{{slot}}}" for slot in sorted(self.slots(name))) or "none"
                 raise UsageError(f"{path} has other slots than the prompt it replaces", hint=f"slots: {wanted}")
@@ -76,10 +80,10 @@ class Prompts:
 
 
 def _slots(text: str) -> frozenset[str]:
-    try:
-        return frozenset(Template(text).get_identifiers())
-    except ValueError as error:
-        raise UsageError(f"a prompt holds a lone $: {error}") from None
+    template = Template(text)
+    if not template.is_valid():
+        raise UsageError("a prompt holds a lone $", hint="write $$ for the sign itself")
+    return frozenset(template.get_identifiers())
 
 
 def tagged(name: str, text: str, **attributes: object) -> str:

@@ -25,7 +25,7 @@ def show_results(results: Sequence[ToolResult], tokens: int) -> str:
     return "\n".join(
         tagged(
             "result",
-            ("This call failed: " if result.failed else "") + shorten(result.text, share),
+            ("This call failed: " if result.failed else "") + _inside(shorten(result.text, share)),
             id=results_name(place),
             tool=result.name,
         )
@@ -44,6 +44,11 @@ def sources_of(info: str, results: Sequence[ToolResult]) -> tuple[str, ...]:
 def known_text(run: Run, results: Sequence[ToolResult]) -> str:
     """Gives all that the task and the results say, in lower case: what stands there is not invented."""
     return "\n".join((run.task.question, *(result.text for result in results))).casefold()
+
+
+def _inside(text: str) -> str:
+    """Keeps a result from closing the tag that all results stand in; its own tag is kept by ``tagged``."""
+    return text.replace("</new_information", "<\\/new_information")
 
 
 def _shares(sizes: Sequence[int], tokens: int) -> list[int]:

@@ -23,16 +23,24 @@ class StoreCalls:
         backend: The store; ``None`` in a replay, which never reaches it.
         seconds: Time limit of a call.
         pause: Seconds before a call is tried again, while the store is away; the next pause is twice as long.
+        grace: Seconds beyond the limit that a store which keeps to the limit itself may take to say so.
         ending: Seconds that a call may take to end after it was cancelled.
     """
 
     def __init__(
-        self, backend: GraphBackend | None, seconds: float, *, pause: float = 1.0, ending: float = 10.0
+        self,
+        backend: GraphBackend | None,
+        seconds: float,
+        *,
+        pause: float = 1.0,
+        grace: float = GRACE,
+        ending: float = 10.0,
     ) -> None:
         self.concurrency = backend.concurrency if backend else 1
         self._backend = backend
         self._seconds = seconds
         self._pause = pause
+        self._grace = grace
         self._ending = ending
         self._places = asyncio.Semaphore(self.concurrency)
 
@@ -59,7 +67,7 @@ class StoreCalls:
     async def _limited(self, backend: GraphBackend, function: Callable[[], T]) -> T:
         running = asyncio.ensure_future(in_thread(function))
         try:
-            await asyncio.wait({running}, timeout=self._seconds + GRACE)
+            await asyncio.wait({running}, timeout=self._seconds + self._grace)
             if running.done():
                 return running.result()
             with contextlib.suppress(Exception):  # whatever it says, the statement has had its time

@@ -7,11 +7,13 @@ appends what it added. When the rounds outgrow the graph itself, or the budget, 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 
 from kgot_core.contracts.dialect import Dialect
 from kgot_core.contracts.task import Task
 from kgot_core.contracts.tools import RunFiles, ToolResult
+from kgot_core.graph.elements import Element
 from kgot_core.graph.fold import TaskGraph
 from kgot_core.models.tokens import estimate_tokens
 from kgot_core.run.prompts import tagged
@@ -20,8 +22,53 @@ SMALLEST_BUDGET = 500
 # No piece of text that the estimate counts as one token is longer, so longer texts need not be counted.
 LONGEST_TOKEN = 9
 ASKED_AGAIN = 300
+_WORD = re.compile(r"\w+")
 # One line that is too long by itself must not hide all that follow it.
 FEWEST_LINES = 20
+
+
+class Listing:
+    """Lines for all elements of a graph, of which as many are shown as a budget allows.
+
+    Args:
+        elements: The elements.
+        lines: Their lines, in the order in which they are shown.
+        question: The task's question: lines that share words with it are kept longest.
+    """
+
+    def __init__(self, elements: Sequence[Element], lines: Sequence[str], question: str) -> None:
+        self._elements = elements
+        self._lines = lines
+        self._question = question
+        self._order: Sequence[int] = ()
+
+    def is_of(self, elements: Sequence[Element]) -> bool:
+        """Tells whether these very elements were listed."""
+        same = zip(self._elements, elements, strict=False)
+        return len(self._elements) == len(elements) and all(old is new for old, new in same)
+
+    def fit(self, budget: int) -> tuple[list[str], int]:
+        """Gives whole lines within a budget of tokens, and the number of those left out."""
+        if _tokens(self._lines, budget) <= budget:
+            return list(self._lines), 0
+        self._order = self._order or self._ranked()
+        kept: list[int] = []
+        for place in self._order:
+            size = _tokens([self._lines[place]], budget)
+            if size > budget and len(kept) >= FEWEST_LINES:
+                break
+            if size <= budget:
+                budget -= size
+                kept.append(place)
+        return [self._lines[place] for place in sorted(kept)], len(self._lines) - len(kept)
+
+    def _ranked(self) -> Sequence[int]:
+        """Orders lines by the words they share with the question; a word that few lines hold counts for more."""
+        words = {word for word in _WORD.findall(self._question.casefold()) if len(word) > 3}
+        shared = [words.intersection(_WORD.findall(line.casefold())) for line in self._lines]
+        often = Counter(word for found in shared for word in found)
+        weights = [-sum(1 / often[word] for word in found) for found in shared]
+        return sorted(range(len(weights)), key=lambda place: (weights[place], place))
 
 
 class Transcript:
@@ -46,6 +93,7 @@ class Transcript:
         self._calls: list[str] = []
         self._log: list[str] = []
         self._shown: set[str] = set()
+        self._listing: Listing | None = None
         self.rebase()
 
     @property
@@ -82,9 +130,10 @@ class Transcript:
     def rebase(self) -> None:
         """Writes the whole state anew, within the budget."""
         elements = list(self._graph)
+        if self._listing is None or not self._listing.is_of(elements):
+            self._listing = Listing(elements, self._dialect.lines(elements, self._graph), self._question)
         calls = _latest(self._calls, self.budget // 3)
-        room = self.budget - _tokens(calls, self.budget)
-        lines, left_out = _fit(self._dialect.lines(elements, self._graph), self._question, room)
+        lines, left_out = self._listing.fit(self.budget - _tokens(calls, self.budget))
         if left_out:
             lines.append(f"({left_out} of {len(elements)} nodes and edges are not shown; a query still finds them)")
         self._shown = {element.id for element in elements}
@@ -135,26 +184,6 @@ def _latest(lines: Sequence[str], budget: int) -> list[str]:
             return [f"({len(lines) - len(kept)} earlier calls are not shown)", *reversed(kept)]
         kept.append(line)
     return list(lines)
-
-
-def _fit(lines: Sequence[str], question: str, budget: int) -> tuple[list[str], int]:
-    """Keeps whole lines within a budget: those that share words with the question first, then the order given."""
-    if _tokens(lines, budget) <= budget:
-        return list(lines), 0
-    words = {word for word in re.findall(r"\w+", question.casefold()) if len(word) > 3}
-    ranked = sorted(
-        range(len(lines)),
-        key=lambda place: (-len(words.intersection(re.findall(r"\w+", lines[place].casefold()))), place),
-    )
-    kept: list[int] = []
-    for place in ranked:
-        size = _tokens([lines[place]], budget)
-        if size > budget and len(kept) >= FEWEST_LINES:
-            break
-        if size <= budget:
-            budget -= size
-            kept.append(place)
-    return [lines[place] for place in sorted(kept)], len(lines) - len(kept)
 
 
 def shorten(text: str, tokens: int) -> str:

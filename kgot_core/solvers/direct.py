@@ -69,4 +69,4 @@ def _read(run: Run, text: str, cut: bool) -> Proposal | None:
 
 
 def _candidate(run: Run, proposal: Proposal) -> Candidate:
-    return Candidate(proposal.text, "direct", elements=match_names(run.graph.state, proposal.basis))
+    return Candidate(proposal.text, "direct", elements=match_names(run.graph.state, proposal.basis, run.graph.dialect))

@@ -13,6 +13,13 @@ from kgot_core.contracts.tools import ToolArtifact, ToolContext
 from kgot_core.reading.blocks import read_blocks
 
 REPAIRS = 3
+DESCRIPTION = (
+    "Runs a Python script in a closed sandbox and gives what it printed: for calculations, and to read or count in the"
+    " task's attached files, which lie in the working folder under their names."
+)
+EXAMPLE = (
+    'Example: {"code": "import csv\\nrows = list(csv.DictReader(open(\'harbours.csv\')))\\nprint(len(rows), rows[0])"}'
+)
 
 
 class CodeArguments(BaseModel):
@@ -29,17 +36,13 @@ class RunPythonCode(BaseTool):
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
     name: str = "run_python_code"
-    description: str = (
-        "Runs a Python script in a closed sandbox and gives what it printed: for calculations, and to read or count"
-        " in the task's attached files, which lie in the working folder under their names. No network. Example: "
-        '{"code": "import csv\\nrows = list(csv.DictReader(open(\'harbours.csv\')))\\nprint(len(rows), rows[0])"}'
-    )
+    description: str = DESCRIPTION
     args_schema: type[BaseModel] = CodeArguments
     response_format: Literal["content", "content_and_artifact"] = "content_and_artifact"
     _context: ToolContext = PrivateAttr()
 
     def __init__(self, context: ToolContext, **fields: Any) -> None:
-        super().__init__(**fields)
+        super().__init__(description=f"{DESCRIPTION} {context.sandbox.about} {EXAMPLE}", **fields)
         self._context = context
 
     async def _arun(self, code: str) -> tuple[str, ToolArtifact]:

@@ -10,7 +10,6 @@ from kgot_core.graph.facts import (
     Mention,
     NodeFact,
     PropertyFact,
-    RemoveEdge,
     RemoveNode,
     RemoveProperty,
 )
@@ -127,7 +126,10 @@ def test_one_fact(line: str, expected: tuple[object, ...]) -> None:
             [("Film:X", "BY", "Person:A"), ("Film:Y", "year", 1)],
         ),
         ("(Film: X {year: 1952})", [("Film:X", "year", 1952), ("node", "Film:X")]),
-        ("(Film: X) url = https://a.example/?y=1, n = 2", [("Film:X", "url", "https://a.example/?y=1"), ("Film:X", "n", 2)]),
+        (
+            "(Film: X) url = https://a.example/?y=1, n = 2",
+            [("Film:X", "url", "https://a.example/?y=1"), ("Film:X", "n", 2)],
+        ),
     ],
 )
 def test_several_facts_on_a_line(line: str, expected: list[tuple[object, ...]]) -> None:
@@ -234,6 +236,10 @@ def test_the_last_line_of_a_cut_reply_is_dropped() -> None:
 def test_a_dash_deletes_only_beside_lines_without_one() -> None:
     assert read("(Film: A) year = 1\n- (Film: B) year = 2") == [("Film:A", "year", 1), ("remove", "Film:B", "year", 2)]
     assert read("- (Film: A) year = 1\n- (Film: B) year = 2") == [("Film:A", "year", 1), ("Film:B", "year", 2)]
+    assert read("(Film: A)\n- (Film: A) year = 1\n- (Film: A) length = 2")[1:] == [
+        ("Film:A", "year", 1),
+        ("Film:A", "length", 2),
+    ]
     assert read("- DELETE (Film: A)\n- (Film: B) year = 2") == [("remove", "Film:A"), ("Film:B", "year", 2)]
 
 
@@ -263,8 +269,10 @@ def test_most_lines_of_a_small_model_are_usable() -> None:
 
 
 def test_odd_lines_end_soon() -> None:
-    for line in ("(" * 7000, '(Film: "' + ':"' * 3000, "(A) " + ", x" * 2500 + " = 1", "(A: b) -[" + "[" * 7000, "(A) x = " + "[1," * 2500,
-                 "|" * 7000, "(A) r" + " -" * 3500, "- " * 3500, "(A) " + "k " * 3500 + "= 1", ":“" * 3500, "(A" + " " * 7000):  # fmt: skip
+    lines = ["(" * 7000, '(Film: "' + ':"' * 3000, "(A) " + ", x" * 2500 + " = 1", "(A: b) -[" + "[" * 7000, "|" * 7000]
+    lines += ["(A) x = " + "[1," * 2500, "(A) r" + " -" * 3500, "- " * 3500, "(A) " + "k " * 3500 + "= 1"]
+    lines += [":“" * 3500, "(A" + " " * 7000]
+    for line in lines:
         reading = read_facts("\n".join([line] * 20))
         assert len(reading.facts) + len(reading.problems) <= 20
     assert read_facts("(Film: X) text = " + "a" * 10_000).problems[0].reason == "the line is too long"

@@ -26,7 +26,10 @@ to = ["Person"]
 properties = ["year"]
 [edges.NEAR]
 """
-FILM, BRANDT = Node("n1", ("Film",), {"name": "The Lantern"}), Node("n2", ("Person",), {"name": "Ola Brandt", "born": 1900})
+FILM, BRANDT = (
+    Node("n1", ("Film",), {"name": "The Lantern"}),
+    Node("n2", ("Person",), {"name": "Ola Brandt", "born": 1900}),
+)
 
 
 def check(*added: Node | Edge) -> tuple[str, ...]:
@@ -40,20 +43,32 @@ def test_the_same_schema_from_data_json_and_toml(tmp_path: Path) -> None:
 
 
 def test_what_is_allowed_passes() -> None:
-    assert check(FILM, BRANDT, Edge("e1", "DIRECTED_BY", "n1", "n2", {"year": 1952}), Edge("e2", "NEAR", "n2", "n1")) == ()
+    assert (
+        check(FILM, BRANDT, Edge("e1", "DIRECTED_BY", "n1", "n2", {"year": 1952}), Edge("e2", "NEAR", "n2", "n1")) == ()
+    )
 
 
 @pytest.mark.parametrize(
     ("element", "message"),
     [
-        (Node("n3", ("Movie",), {"name": "X"}), "(Movie: X): the label Movie is not allowed; allowed are Film, Person, Town"),
+        (
+            Node("n3", ("Movie",), {"name": "X"}),
+            "(Movie: X): the label Movie is not allowed; allowed are Film, Person, Town",
+        ),
         (Node("n3", ("Persons",), {"name": "X"}), "(Persons: X): the label Persons is not allowed; use Person"),
         (Node("n3", (), {"name": "X"}), "(Thing: X): it has no label; allowed are Film, Person, Town"),
-        (Node("n3", ("Film",), {"name": "X", "releaseYear": 1}), "(Film: X): the property releaseYear is not allowed; use release_year"),
-        (Node("n3", ("Town",), {"name": "X", "size": 1}), "(Town: X): the property size is not allowed; allowed are name, title"),
+        (
+            Node("n3", ("Film",), {"name": "X", "releaseYear": 1}),
+            "(Film: X): the property releaseYear is not allowed; use release_year",
+        ),
+        (
+            Node("n3", ("Town",), {"name": "X", "size": 1}),
+            "(Town: X): the property size is not allowed; allowed are name, title",
+        ),
         (
             Edge("e1", "DIRECTED", "n1", "n2"),
-            "(Film: The Lantern) -[DIRECTED]-> (Person: Ola Brandt): the relation DIRECTED is not allowed; use DIRECTED_BY",
+            "(Film: The Lantern) -[DIRECTED]-> (Person: Ola Brandt):"
+            " the relation DIRECTED is not allowed; use DIRECTED_BY",
         ),
         (
             Edge("e1", "DIRECTED_BY", "n2", "n1"),
@@ -61,7 +76,8 @@ def test_what_is_allowed_passes() -> None:
         ),
         (
             Edge("e1", "DIRECTED_BY", "n1", "n2", {"role": "x"}),
-            "(Film: The Lantern) -[DIRECTED_BY]-> (Person: Ola Brandt): the property role is not allowed; allowed are year",
+            "(Film: The Lantern) -[DIRECTED_BY]-> (Person: Ola Brandt):"
+            " the property role is not allowed; allowed are year",
         ),
     ],
 )
@@ -88,9 +104,15 @@ def test_the_text_for_a_prompt() -> None:
 
 @pytest.mark.parametrize(
     "data",
-    [{"node": []}, {"nodes": "Film"}, {"nodes": {"Film": 1}}, {"edges": {"A": {"source": "x"}}}, {"edges": {"A": {"from": 1}}},
-     {"nodes": ["Film"], "edges": {"A": {"from": "Town"}}}],
-)  # fmt: skip
+    [
+        {"node": []},
+        {"nodes": "Film"},
+        {"nodes": {"Film": 1}},
+        {"edges": {"A": {"source": "x"}}},
+        {"edges": {"A": {"from": 1}}},
+        {"nodes": ["Film"], "edges": {"A": {"from": "Town"}}},
+    ],
+)
 def test_a_schema_of_another_form_is_refused(data: dict[str, object]) -> None:
     with pytest.raises(UsageError, match="graph schema"):
         read_schema(data)

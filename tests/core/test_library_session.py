@@ -15,7 +15,7 @@ from pydantic import BaseModel, field_validator
 import kgot_core
 from kgot_core.contracts.backend import GraphBackend, OpenContext
 from kgot_core.contracts.sink import Sink
-from kgot_core.errors import KgotError, PluginError, UsageError
+from kgot_core.errors import KgotError, UsageError
 from kgot_core.events import Event, ModelCalled, Notice, RunFinished, RunStarted, ToolCalled, ToolsOpened
 
 _story = runpy.run_path(str(Path(__file__).parents[1] / "fixtures" / "library" / "story.py"))
@@ -99,7 +99,7 @@ async def test_two_sessions_do_not_see_each_other() -> None:
         ]
         for sink in (first, second)
     ]
-    assert set(votes[0]) == {5} and votes[1][-1] == 1
+    assert set(votes[0]) == {5} and max(votes[1][1:]) <= 3
 
 
 async def test_a_stream_gives_the_events_in_order_and_the_answer_last() -> None:
@@ -239,7 +239,7 @@ def undocumented(place: str) -> str:
         ({"schema": {"type": "number", "minimum": "a"}}, "not valid at minimum"),
         ({"schema": {"$ref": "https://schemas.example/x.json"}}, "which is not read"),
         ({"settings": {"loop.max_iteratoins": 3}}, "max_iteratoins"),
-        ({"settings": {"backend": ["neo4j"]}}, "neo4j"),
+        ({"settings": {"backend": ["paper"]}}, "paper"),
         ({"models": {}}, "no model is set"),
     ],
 )
@@ -479,10 +479,3 @@ async def test_a_model_that_cannot_take_several_samples_is_noticed_once() -> Non
     assert sum(isinstance(event, Notice) for event in events) == 1
     assert not any(isinstance(event, Notice) for event in again)
     assert max(event.samples for event in again if isinstance(event, ModelCalled)) <= 3
-
-
-async def test_a_backend_that_is_not_installed_names_what_brings_it() -> None:
-    with pytest.raises(PluginError, match="neo4j") as caught:
-        async with opened(settings={"backend": "neo4j"}):
-            pass
-    assert "kgot-neo4j" in str(caught.value)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-import os
+import dataclasses
+import itertools
 from types import ModuleType
 from typing import Any
 
 import pytest
+
+from kgot_core.contracts.options import LoopLimits
 
 
 def _network(kit: ModuleType, asked: Any) -> str:
@@ -37,15 +40,14 @@ def _answers(kit: ModuleType, rounds: int, solver: str, forced: bool) -> dict[st
 
 def _append_only(requests: list[Any]) -> None:
     """Each prompt begins with all that came before the request proper in the one before."""
-    for earlier, later in zip(requests, requests[1:], strict=False):
+    for earlier, later in itertools.pairwise(requests):
         assert later.request.messages[0] == earlier.request.messages[0]
         assert later.request.tools == earlier.request.tools
         text = earlier.tail
         state = text[: text.index("<request>")]
         for mark in ("<new_information>", "<missing_information>", "<facts_form"):
             state = state.partition(mark)[0]
-        common = os.path.commonprefix([text, later.tail])
-        assert len(common) >= len(state.rstrip("\n"))
+        assert later.tail.startswith(state.rstrip("\n"))
 
 
 @pytest.mark.parametrize("solver", ["query", "direct"])
@@ -70,22 +72,24 @@ async def test_a_trajectory_takes_so_many_requests(
 async def test_equal_runs_send_equal_requests(kit: ModuleType, tmp_path: Any) -> None:
     table = tmp_path / "lakes.csv"
     table.write_text("lake,depth\nVeder,61\n")
-    code = "import os, tempfile\nprint(open('lakes.csv').read(), sorted(os.listdir('.')))\nopen('out.txt','w').write('x')\n1/0"
+    code = "import os\nprint(open('lakes.csv').read(), sorted(os.listdir('.')))\nopen('out.txt','w').write('x')\n1/0"
+    write = "G.add_node('Veder', label='Lake', name='Veder', near={'b', 'a', 'c'})"
 
     async def once(folder: str) -> Any:
         return await kit.solve(
             backend="networkx",
             files=[table],
             folder=tmp_path / folder,
-            decide=kit.turns(kit.ENHANCE, kit.ENHANCE, "SOLVE\nIt is there.\n```python\nresult = G.nodes['Nowhere']\n```"),
+            decide=kit.turns(
+                kit.ENHANCE, kit.ENHANCE, "SOLVE\nIt is there.\n```python\nresult = G.nodes['Nowhere']\n```"
+            ),
             choose=kit.calls(kit.call("run_python_code", code=code), kit.call("ask_llm", question="And the river?")),
             mend_code=f"```python\n{code.replace('1/0', 'print(1/0)')}\n```",
             extract=kit.turns(
-                "```python r1\nG.add_node('Veder', label={'Lake', 'Water'}, name='Veder', near={'b', 'a', 'c'})\nprint(object())\n"
-                "raise ValueError(G.nodes['Veder'])\n```",
+                f"```python r1\n{write}\nprint(object())\nraise ValueError(G.nodes['Veder'], object().__class__)\n```",
                 "NOTHING",
             ),
-            repair="```python\nG.add_node('Veder', label='Lake', name='Veder', near={'b', 'a', 'c'})\n```",
+            repair=f"```python\n{write}\n```",
             retrieve="```python\nresult = [d['near'] for _, d in G.nodes(data=True)]\n```",
         )
 
@@ -109,3 +113,15 @@ async def test_without_rounds_nothing_is_asked_of_an_empty_graph(kit: ModuleType
     assert done.stages == []
     assert (done.answer.status, done.answer.how, done.answer.iterations) == ("no_solution", "", 0)
     assert done.answer.text == "No solution found" and done.answer.reason == "nothing was found out"
+
+
+def test_the_papers_parameters_have_the_papers_defaults() -> None:
+    assert dataclasses.asdict(LoopLimits()) == {
+        "num_next_steps_decision": 5,
+        "max_retrieve_query_retry": 3,
+        "max_query_fixing_retry": 3,
+        "max_final_solution_parsing": 3,
+        "max_tool_retries": 6,
+        "max_iterations": 7,
+        "max_llm_attempts": 6,
+    }

@@ -24,7 +24,8 @@ def dropped(done: Any) -> list[tuple[str, str]]:
 
 async def test_blocks_are_written_each_by_itself_and_equal_ones_once(kit: ModuleType) -> None:
     store = kit.Words()
-    text = f'First the lake.\n```words r1\n{kit.LAKE}\n```\nThen:\n```words r1\nNODE River "Ulmet"\n```\n```words\n{kit.LAKE}\n\n```'
+    lake, river = f"```words r1\n{kit.LAKE}\n```", '```words r1\nNODE River "Ulmet"\n```'
+    text = f"First the lake.\n{lake}\nThen:\n{river}\n```words\n{kit.LAKE}\n\n```"
     done = await run_once(kit, text, backend=store)
     assert store.written == [kit.LAKE, 'NODE River "Ulmet"']
     assert [record["step"] for record in done.of("graph_written")] == [
@@ -35,7 +36,7 @@ async def test_blocks_are_written_each_by_itself_and_equal_ones_once(kit: Module
 
 
 async def test_a_block_that_fails_is_mended_and_keeps_its_source(kit: ModuleType) -> None:
-    text = f"```words task\nNODE Lake Veder\n```\n```words r1\nNODE River \"Ulmet\"\n```"
+    text = '```words task\nNODE Lake Veder\n```\n```words r1\nNODE River "Ulmet"\n```'
     done = await run_once(kit, text, repair=f"Sorry.\n```words\n{kit.LAKE}\n```")
     assert done.stages.count("repair") == 1
     tail = done.at("repair")[0].tail
@@ -58,7 +59,7 @@ async def test_in_auto_a_block_beyond_repair_leads_to_facts_for_the_rest_of_the_
         settings={"loop.max_iterations": 3},
         decide=kit.ENHANCE,
         choose=lambda asked: kit.calls(kit.call("ask_llm", question=f"Question {asked.number}")),
-        extract=f"{BAD}\n```words r1\nNODE River \"Ulmet\"\n```",
+        extract=f'{BAD}\n```words r1\nNODE River "Ulmet"\n```',
         repair="```words\nMAKE it\n```",
         facts=kit.turns(FACTS, "```facts r1\n(River: Ulmet) length_km = 200\n```", "NOTHING"),
     )
@@ -88,7 +89,12 @@ async def test_with_facts_no_statement_is_asked_for(kit: ModuleType) -> None:
 @pytest.mark.parametrize("form", ["auto", "statements"])
 @pytest.mark.parametrize(
     "text",
-    [FACTS, FACTS.replace("facts r1", ""), FACTS.replace("facts r1", "text"), FACTS.strip("`").replace("facts r1\n", "")],
+    [
+        FACTS,
+        FACTS.replace("facts r1", ""),
+        FACTS.replace("facts r1", "text"),
+        FACTS.strip("`").replace("facts r1\n", ""),
+    ],
 )
 async def test_facts_where_statements_were_asked_are_understood(kit: ModuleType, text: str, form: str) -> None:
     done = await run_once(kit, text, settings={"extract.form": form})
@@ -102,7 +108,7 @@ async def test_statements_where_facts_were_asked_are_understood(kit: ModuleType)
 
 
 async def test_statements_without_a_fence_are_understood(kit: ModuleType) -> None:
-    done = await run_once(kit, f"{kit.LAKE}\nNODE River \"Ulmet\"")
+    done = await run_once(kit, f'{kit.LAKE}\nNODE River "Ulmet"')
     assert done.nodes.keys() == {"Veder", "Ulmet"} and "facts" not in done.stages
 
 
@@ -112,10 +118,14 @@ async def test_blocks_in_other_languages_beside_statements_are_passed_over(kit: 
 
 
 @pytest.mark.parametrize("form", ["auto", "statements", "facts"])
-@pytest.mark.parametrize("text", ["NOTHING", "nothing.", "```\nNOTHING\n```", "NOTHING\nThe result is about another lake.", "**Nothing**"])
+@pytest.mark.parametrize(
+    "text", ["NOTHING", "nothing.", "```\nNOTHING\n```", "NOTHING\nThe result is about another lake.", "**Nothing**"]
+)
 async def test_a_reply_may_say_that_there_is_nothing(kit: ModuleType, text: str, form: str) -> None:
     done = await run_once(kit, text, facts=text, settings={"extract.form": form})
-    assert [stage for stage in done.stages if stage in ("extract", "facts")] == ["facts" if form == "facts" else "extract"]
+    assert [stage for stage in done.stages if stage in ("extract", "facts")] == [
+        "facts" if form == "facts" else "extract"
+    ]
     assert not done.of("graph_written") and not done.notices and not dropped(done)
 
 
@@ -130,7 +140,10 @@ async def test_prose_in_auto_is_asked_for_as_facts(kit: ModuleType) -> None:
 
 async def test_prose_that_brings_no_fact_either_changes_nothing(kit: ModuleType) -> None:
     done = await kit.solve(
-        settings={"loop.max_iterations": 2}, decide=kit.ENHANCE, extract=kit.turns(PROSE, f"```words\n{kit.LAKE}\n```"), facts=PROSE
+        settings={"loop.max_iterations": 2},
+        decide=kit.ENHANCE,
+        extract=kit.turns(PROSE, f"```words\n{kit.LAKE}\n```"),
+        facts=PROSE,
     )
     assert [stage for stage in done.stages if stage in ("extract", "facts")] == ["extract", "facts", "extract"]
     assert not done.notices and done.nodes.keys() == {"Veder"}
@@ -159,7 +172,13 @@ async def test_a_reply_cut_off_twice_ends_there(kit: ModuleType) -> None:
 
 async def test_facts_that_were_cut_off(kit: ModuleType) -> None:
     text = "```facts r1\n(Lake: Veder) depth_m = 61\n(Lake: Orm) depth_m = 4"
-    done = await run_once(kit, "", facts=kit.cut(text), rest="```facts r1\n(Lake: Orm) depth_m = 40\n```", settings={"extract.form": "facts"})
+    done = await run_once(
+        kit,
+        "",
+        facts=kit.cut(text),
+        rest="```facts r1\n(Lake: Orm) depth_m = 40\n```",
+        settings={"extract.form": "facts"},
+    )
     assert done.nodes == {"Veder": {"name": "Veder", "depth_m": 61}, "Orm": {"name": "Orm", "depth_m": 40}}
     assert '"Veder"' in done.at("rest")[0].tail or "Veder" in done.at("rest")[0].tail
     closed = f"{text}1\n```\nI could also wri"
@@ -173,7 +192,7 @@ async def test_statements_correct_and_delete(kit: ModuleType) -> None:
         decide=kit.ENHANCE,
         choose=lambda asked: kit.calls(kit.call("ask_llm", question=f"Question {asked.number}")),
         extract=kit.turns(
-            f'```words\nNODE Lake "Veder" {{"depth_m": 60}}\nNODE Lake "Orm"\nEDGE "Orm" NEAR "Veder"\n```',
+            '```words\nNODE Lake "Veder" {"depth_m": 60}\nNODE Lake "Orm"\nEDGE "Orm" NEAR "Veder"\n```',
             f"```words\n{kit.LAKE}\n```",
             '```words\nDROP "Orm"\n```',
         ),
@@ -189,7 +208,8 @@ async def test_statements_correct_and_delete(kit: ModuleType) -> None:
 async def test_facts_correct_and_delete(kit: ModuleType) -> None:
     text = (
         "```facts r1\n(Lake: Veder) depth_m = 60\n(Lake: Orm) -[NEAR]-> (Lake: Veder)\n(Lake: Veder) depth_m = 61\n"
-        "DELETE (Lake: Orm) -[NEAR]-> (Lake: Veder)\n```\n```facts r1\nDELETE (Lake: Orm)\n(Lake: Veder) depth_m = 62\n```"
+        "DELETE (Lake: Orm) -[NEAR]-> (Lake: Veder)\n```\n"
+        "```facts r1\nDELETE (Lake: Orm)\n(Lake: Veder) depth_m = 62\n```"
     )
     done = await run_once(kit, "", facts=text, settings={"extract.form": "facts"})
     assert done.nodes == {"Veder": {"name": "Veder", "depth_m": 62}} and done.edges == []
@@ -200,7 +220,10 @@ async def test_facts_correct_and_delete(kit: ModuleType) -> None:
 
 
 async def test_each_line_of_facts_has_its_own_fate(kit: ModuleType) -> None:
-    text = "Here are the facts.\n(Lake: Veder) depth_m = 61\nThe lake is deep.\n(Label: name) key = value\nDELETE (Lake: Orm)\n(Veder) -[FEEDS]-> (Ulmet)"
+    text = (
+        "Here are the facts.\n(Lake: Veder) depth_m = 61\nThe lake is deep.\n(Label: name) key = value\n"
+        "DELETE (Lake: Orm)\n(Veder) -[FEEDS]-> (Ulmet)"
+    )
     done = await run_once(kit, "", facts=text, settings={"extract.form": "facts"})
     assert done.edges == [("Veder", "FEEDS", "Ulmet")] and done.nodes["Veder"]["depth_m"] == 61
     assert {statement for statement, _ in dropped(done)} == {
@@ -213,9 +236,13 @@ async def test_each_line_of_facts_has_its_own_fate(kit: ModuleType) -> None:
 
 async def test_ids_of_the_cores_own_elements_are_never_used_twice(kit: ModuleType) -> None:
     replies = kit.turns(
-        "(Lake: Veder) depth_m = 61\n(Lake: Orm) depth_m = 40", "DELETE (Lake: Orm)", "(Lake: Ask) depth_m = 5\n(Lake: Ember) depth_m = 6"
+        "(Lake: Veder) depth_m = 61\n(Lake: Orm) depth_m = 40",
+        "DELETE (Lake: Orm)",
+        "(Lake: Ask) depth_m = 5\n(Lake: Ember) depth_m = 6",
     )
-    done = await kit.solve(settings={"loop.max_iterations": 3, "extract.form": "facts"}, decide=kit.ENHANCE, facts=replies)
+    done = await kit.solve(
+        settings={"loop.max_iterations": 3, "extract.form": "facts"}, decide=kit.ENHANCE, facts=replies
+    )
     seen = [element["id"] for record in done.of("graph_written") for element in record["change"]["added"]]
     assert len(seen) == len(set(seen)) == 4
     assert done.answer.evidence[0].iteration == 1

@@ -10,7 +10,10 @@ import pytest
 from kgot_core.run.extract import FACTS_NOTICE
 
 QUESTION = "Who directed the film in which Nora Vale plays the keeper?"
-PAGE = 'The Lantern is a film of 1952. It was directed by Ola Brandt. Nora Vale ("the Star") plays the keeper, Ida Moss his sister.'
+PAGE = (
+    "The Lantern is a film of 1952. It was directed by Ola Brandt. "
+    'Nora Vale ("the Star") plays the keeper, Ida Moss his sister.'
+)
 # What every reply below has to leave in the graph, at the least.
 WANTED = {("The Lantern", "Ola Brandt"), ("The Lantern", "Nora Vale")}
 
@@ -48,7 +51,8 @@ film = G.add_node("The Lantern", label="Film")
 G.add_edge(film, director, type="DIRECTED_BY")
 ```"""
 CYPHER = """```cypher
-MERGE (film:Film {title: "The Lantern"}) MERGE (star:Person {name: "Ola Brandt"}) MERGE (star:Person {name: "Nora Vale"})
+MERGE (film:Film {title: "The Lantern"}) MERGE (star:Person {name: "Ola Brandt"})
+MERGE (star:Person {name: "Nora Vale"})
 MERGE (film)-[:STARRING]->(star)
 ```"""
 JSON = """Here are the queries: {"queries": ["<cypher 1>", "<cypher 2>"]}
@@ -92,7 +96,7 @@ async def _run(kit: ModuleType, extract: Any, facts: Any = FACTS, **more: Any) -
         backend="networkx",
         settings={"loop.max_iterations": 1, **more.pop("settings", {})},
         decide="ENHANCE\nThe graph says nothing about the Ostrel bell, so both its giver and the year are missing.",
-        choose='```json\n{\n  "name": "ask_llm",\n  "arguments": {\n    "question": "Who directed The Lantern?"\n  }\n}\n```',
+        choose='```json\n{\n  "name": "ask_llm",\n  "arguments": {"question": "Who directed The Lantern?"}\n}\n```',
         ask_llm=PAGE,
         extract=extract,
         facts=facts,
@@ -135,7 +139,9 @@ async def test_a_reply_that_was_cut_off_and_then_shorter(kit: ModuleType) -> Non
     assert _pairs(done) >= WANTED and "Ida Moss" in done.nodes and not done.notices
 
 
-@pytest.mark.parametrize("facts", [FACTS, BARE_FACTS, PIPES, TRIPLES], ids=["faults", "bullets", "pipes", "json triples"])
+@pytest.mark.parametrize(
+    "facts", [FACTS, BARE_FACTS, PIPES, TRIPLES], ids=["faults", "bullets", "pipes", "json triples"]
+)
 async def test_facts_with_all_faults(kit: ModuleType, facts: str) -> None:
     done = await _run(kit, "", facts=facts, settings={"extract.form": "facts"})
     assert _pairs(done) >= WANTED, done.of("statement_dropped")
@@ -143,9 +149,10 @@ async def test_facts_with_all_faults(kit: ModuleType, facts: str) -> None:
 
 
 async def test_a_copy_of_the_examples_writes_nothing(kit: ModuleType) -> None:
+    from kgot_networkx.dialect import dialect
+
     from kgot_core.reading.blocks import read_blocks
     from kgot_core.run.prompts import Prompts
-    from kgot_networkx.dialect import dialect
 
     statements = "\n".join(f"```python r1\n{text}\n```" for text in dialect("full").write_examples)
     example = "\n".join(block.text for block in read_blocks(Prompts().text("extract_facts")))
@@ -156,9 +163,34 @@ async def test_a_copy_of_the_examples_writes_nothing(kit: ModuleType) -> None:
 
 
 async def test_a_run_ends_whatever_the_model_writes(kit: ModuleType) -> None:
-    for text in ("", "```", "<think>", "SOLVE ENHANCE", "{", "NOTHING MISSING NONE NO", "lorem ipsum " * 400, "\x00\ud800"):
-        answers = dict.fromkeys(("decide", "choose", "choose_again", "ask_llm", "extract", "facts", "rest", "repair", "retrieve",
-                                 "direct", "compute", "mend_code", "parse"), text)
+    for text in (
+        "",
+        "```",
+        "<think>",
+        "SOLVE ENHANCE",
+        "{",
+        "NOTHING MISSING NONE NO",
+        "lorem ipsum " * 400,
+        "\x00\ud800",
+    ):
+        answers = dict.fromkeys(
+            (
+                "decide",
+                "choose",
+                "choose_again",
+                "ask_llm",
+                "extract",
+                "facts",
+                "rest",
+                "repair",
+                "retrieve",
+                "direct",
+                "compute",
+                "mend_code",
+                "parse",
+            ),
+            text,
+        )
         done = await kit.solve(backend="networkx", settings={"loop.max_iterations": 2}, **answers)
         assert done.answer.status in ("answered", "no_solution"), (text, done.answer)
         assert done.answer.iterations <= 2

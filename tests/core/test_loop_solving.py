@@ -100,7 +100,8 @@ async def test_a_voted_query_that_fails_is_followed_by_the_next(kit: ModuleType)
 async def test_a_new_query_is_asked_with_the_statements_that_gave_nothing(kit: ModuleType) -> None:
     other = '```words\nGET "Veder" area\n```'
     done = await kit.solve(
-        decide=kit.turns(kit.ENHANCE, _solve_with(EMPTY)), retrieve=kit.turns(other, '```words\nGET "Veder" x\n```', GOOD)
+        decide=kit.turns(kit.ENHANCE, _solve_with(EMPTY)),
+        retrieve=kit.turns(other, '```words\nGET "Veder" x\n```', GOOD),
     )
     assert _outcome(done) == ("answered", "voted query", 1)
     first, second, third = (asked.tail for asked in done.at("retrieve"))
@@ -136,7 +137,9 @@ async def test_a_query_is_mended_three_times_each_with_its_own_error(kit: Module
         assert f"unknown query '{statement}'" in tail
     assert "\nD\n" in done.at("retrieve")[0].tail and "it could not be run" in done.at("retrieve")[0].tail
     dropped = done.of("statement_dropped")
-    assert [(record["statement"], record["error"]) for record in dropped] == [("D", "line 1, column 1: unknown query 'D'")]
+    assert [(record["statement"], record["error"]) for record in dropped] == [
+        ("D", "line 1, column 1: unknown query 'D'")
+    ]
     assert done.answer.how == "voted query"
 
 
@@ -177,16 +180,24 @@ async def test_a_direct_answer_that_cannot_be_read_is_asked_once_more(kit: Modul
 
 async def test_a_cut_direct_answer_is_no_answer(kit: ModuleType) -> None:
     settings = {"solver": ("direct",), "loop.max_iterations": 1}
-    done = await kit.solve(settings=settings, decide=kit.ENHANCE, direct=kit.turns(kit.cut("```\n61 me"), "```\n61\n```"))
+    done = await kit.solve(
+        settings=settings, decide=kit.ENHANCE, direct=kit.turns(kit.cut("```\n61 me"), "```\n61\n```")
+    )
     assert done.answer.status == "answered" and done.stages.count("direct") == 2
 
 
 @pytest.mark.parametrize("basis", ["", "BASIS: Ocean"])
-async def test_an_answer_that_rests_on_nothing_counts_as_enhance_while_a_round_is_left(kit: ModuleType, basis: str) -> None:
+async def test_an_answer_that_rests_on_nothing_counts_as_enhance_while_a_round_is_left(
+    kit: ModuleType, basis: str
+) -> None:
     decide = kit.turns(kit.ENHANCE, f"SOLVE\nI know it.\n```\n999 metres\n```\n{basis}")
     settings = {"solver": ("direct",), "loop.max_iterations": 3}
     done = await kit.solve(settings=settings, decide=decide)
-    assert [record["choice"] for record in done.of("voted") if record["stage"] == "decide"] == ["enhance", "enhance", "solve"]
+    assert [record["choice"] for record in done.of("voted") if record["stage"] == "decide"] == [
+        "enhance",
+        "enhance",
+        "solve",
+    ]
     assert "999" not in "".join(asked.prompt for asked in done.asked if asked.stage not in ("compute", "parse"))
     assert _outcome(done) == ("answered", "voted direct", 2)
 
@@ -202,8 +213,16 @@ async def test_a_basis_is_found_however_it_is_written(kit: ModuleType, basis: st
 
 async def test_equal_direct_answers_are_one_and_their_bases_joined(kit: ModuleType) -> None:
     extract = f'```words r1\n{kit.LAKE}\nNODE River "Ulmet"\n```'
-    votes = [f"SOLVE\nYes.\n```\n{text}\n```\nBASIS: {basis}" for text, basis in
-             (("60", "Veder"), ("61 Metres", "Veder"), ("61 metres.", "Ulmet"), ("62", "Veder"), ("63", "Veder"))]
+    votes = [
+        f"SOLVE\nYes.\n```\n{text}\n```\nBASIS: {basis}"
+        for text, basis in (
+            ("60", "Veder"),
+            ("61 Metres", "Veder"),
+            ("61 metres.", "Ulmet"),
+            ("62", "Veder"),
+            ("63", "Veder"),
+        )
+    ]
     done = await kit.solve(settings={"solver": ("direct",)}, extract=extract, decide=kit.turns(kit.ENHANCE, votes))
     assert "61 Metres" in done.at("parse")[0].tail
     assert [item.text.partition(" ")[0] for item in done.answer.evidence] == ['"Veder"', '"Ulmet"']

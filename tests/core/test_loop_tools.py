@@ -71,7 +71,10 @@ async def test_a_call_that_keeps_failing_is_made_twice(kit: ModuleType) -> None:
         raise ValueError("the archive is closed on Mondays")
 
     done = await kit.solve(
-        settings={"loop.max_iterations": 4}, decide=kit.ENHANCE, tools=[broken], choose=kit.calls(kit.call("broken", lake="Veder"))
+        settings={"loop.max_iterations": 4},
+        decide=kit.ENHANCE,
+        tools=[broken],
+        choose=kit.calls(kit.call("broken", lake="Veder")),
     )
     assert len(tries) == 2
     tails = [asked.tail for asked in done.at("extract")]
@@ -81,7 +84,9 @@ async def test_a_call_that_keeps_failing_is_made_twice(kit: ModuleType) -> None:
 
 
 async def test_an_unknown_tool_goes_back_with_the_nearest_name(kit: ModuleType) -> None:
-    done = await run_once(kit, kit.calls(kit.call("depths_of", lake="Veder")), kit.calls(kit.call("depth_of", lake="Veder")))
+    done = await run_once(
+        kit, kit.calls(kit.call("depths_of", lake="Veder")), kit.calls(kit.call("depth_of", lake="Veder"))
+    )
     assert "there is no tool 'depths_of'; did you mean depth_of?" in done.at("choose_again")[0].tail
     assert "The depth of the lake is missing." in done.at("choose_again")[0].tail
     assert called(done) == [("depth_of", {"lake": "Veder"})]
@@ -92,7 +97,9 @@ async def test_an_unknown_tool_goes_back_with_the_nearest_name(kit: ModuleType) 
     [({}, "'lake' is a required property"), ({"lake": 5}, "5 is not of type 'string'")],
 )
 async def test_wrong_arguments_go_back(kit: ModuleType, arguments: Any, message: str) -> None:
-    done = await run_once(kit, kit.calls(kit.call("depth_of", **arguments)), kit.calls(kit.call("depth_of", lake="Veder")))
+    done = await run_once(
+        kit, kit.calls(kit.call("depth_of", **arguments)), kit.calls(kit.call("depth_of", lake="Veder"))
+    )
     assert f"depth_of: {message}" in done.at("choose_again")[0].tail
     assert called(done) == [("depth_of", {"lake": "Veder"})]
 
@@ -104,7 +111,7 @@ async def test_good_calls_beside_a_wrong_one_are_made(kit: ModuleType) -> None:
     assert called(done) == [("rivers", {"count": 3})]
 
 
-@pytest.mark.parametrize("reply", ["", "None of these fits.", "```json\n{\"note\": \"nothing\"}\n```"])
+@pytest.mark.parametrize("reply", ["", "None of these fits.", '```json\n{"note": "nothing"}\n```'])
 async def test_where_no_tool_fits_a_model_is_asked(kit: ModuleType, reply: str) -> None:
     done = await run_once(kit, reply)
     [(tool, arguments)] = called(done)
@@ -195,7 +202,8 @@ async def test_code_reads_attachments_and_what_earlier_calls_wrote(kit: ModuleTy
     first = "rows = open('lakes.csv').read().split()\nopen('depths.txt', 'w').write(str(len(rows)))\nprint(rows[1])"
     second = "print(open('depths.txt').read(), open('lakes.csv').readline())"
     choose = kit.turns(
-        kit.calls(kit.call("run_python_code", code=first)), kit.calls(kit.call("run_python_code", code=f"```python\n{second}\n```"))
+        kit.calls(kit.call("run_python_code", code=first)),
+        kit.calls(kit.call("run_python_code", code=f"```python\n{second}\n```")),
     )
     settings = {"loop.max_iterations": 2}
     done = await kit.solve(files=[table], settings=settings, decide=kit.ENHANCE, choose=choose)
@@ -216,13 +224,18 @@ async def test_code_is_mended_three_times_and_each_call_has_its_own_repairs(kit:
     repairs = [asked.tail for asked in done.at("mend_code")]
     assert "print(first)" in repairs[0] and "print(missing_1)" in repairs[1] and "print(second)" in repairs[3]
     good = await kit.solve(
-        settings=ONE, decide=kit.ENHANCE, choose=kit.calls(kit.call("run_python_code", code="print(x)")), mend_code="```python\nprint(5)\n```"
+        settings=ONE,
+        decide=kit.ENHANCE,
+        choose=kit.calls(kit.call("run_python_code", code="print(x)")),
+        mend_code="```python\nprint(5)\n```",
     )
     assert good.of("tool_called")[0]["text"] == "5" and good.stages.count("mend_code") == 1
 
 
 async def test_the_record_tells_who_made_each_call(kit: ModuleType) -> None:
-    done = await kit.solve(choose=kit.calls(kit.call("run_python_code", code="print(61)")), compute="```python\nprint(61 + 1)\n```")
+    done = await kit.solve(
+        choose=kit.calls(kit.call("run_python_code", code="print(61)")), compute="```python\nprint(61 + 1)\n```"
+    )
     made = [record for record in done.records if "started" in record]
     parts = {(record["kind"], record["stage"], record["part"], record["parent"]) for record in made}
     assert ("code_ran", "tool", "tool invocation", "run_python_code") in parts

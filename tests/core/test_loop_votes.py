@@ -20,7 +20,9 @@ NO_RUN = cast(Run, None)
 BAD = "I cannot decide."
 
 
-async def count(keys: Sequence[str | None], size: int, *, at_once: bool = True, tie: str | None = "enhance") -> tuple[Choice, list[int]]:
+async def count(
+    keys: Sequence[str | None], size: int, *, at_once: bool = True, tie: str | None = "enhance"
+) -> tuple[Choice, list[int]]:
     """Puts a ballot to the voter whose samples are ``keys`` in order; gives how many were drawn each time, too."""
     drawn: list[int] = []
     samples = iter(keys)
@@ -112,7 +114,9 @@ async def test_votes_that_all_cannot_be_read_go_round_within_the_limit(kit: Modu
 
 @pytest.mark.parametrize(("size", "samples"), [(1, [1]), (3, [3]), (4, [4])])
 async def test_the_number_of_votes_is_a_setting(kit: ModuleType, size: int, samples: list[int]) -> None:
-    done = await kit.solve(settings={"loop.num_next_steps_decision": size, "loop.max_iterations": 1}, decide=kit.ENHANCE)
+    done = await kit.solve(
+        settings={"loop.num_next_steps_decision": size, "loop.max_iterations": 1}, decide=kit.ENHANCE
+    )
     assert [asked.n for asked in done.at("decide")] == samples
 
 

@@ -26,7 +26,10 @@ QUERY = "MATCH (n) RETURN n"
         ("<think>SOLVE? I say SOLVE</think>ENHANCE\nx is missing", Decision("enhance", "x is missing")),
         (f"```\nSOLVE\nIt is there.\n```cypher\n{QUERY}\n```\n```", Decision("solve", "It is there.", QUERY)),
         (f"SOLVE ```cypher\n{QUERY}\n```", Decision("solve", "", QUERY)),
-        (f"SOLVE\nIt is there.\n```facts\n(City: Lyon)\n```\n```cypher\n{QUERY}\n```", Decision("solve", "It is there.", QUERY)),
+        (
+            f"SOLVE\nIt is there.\n```facts\n(City: Lyon)\n```\n```cypher\n{QUERY}\n```",
+            Decision("solve", "It is there.", QUERY),
+        ),
         ('{"decision": "ENHANCE", "reason": "x is missing"}', Decision("enhance", "x is missing")),
         (f'```json\n{{"query_type": "RETRIEVE", "query": "{QUERY}"}}\n```', Decision("solve", "", QUERY)),
         ("{'query_type': 'INSERT', 'reason': None,}", Decision("enhance", "")),
@@ -65,7 +68,7 @@ def test_a_verdict_is_read(reply: str, expected: Decision) -> None:
     ],
 )
 def test_no_verdict_is_guessed(reply: str) -> None:
-    with pytest.raises(Unreadable, match="SOLVE|empty|different"):
+    with pytest.raises(Unreadable, match=r"SOLVE|empty|different"):
         read_decision(reply, "query")
 
 
@@ -79,7 +82,11 @@ def test_cut_off_decisions_are_told(reply: str) -> None:
 def test_a_cut_query_or_answer_is_never_used() -> None:
     reply = "SOLVE\nIt is there.\n```cypher\nMATCH (n {name: 'Ly"
     assert read_decision(reply, "query").payload == "MATCH (n {name: 'Ly"
-    for form, text in (("query", reply), ("direct", "SOLVE\nIt is there.\n```\nPar"), ("direct", "SOLVE\nThe answer is Par")):
+    for form, text in (
+        ("query", reply),
+        ("direct", "SOLVE\nIt is there.\n```\nPar"),
+        ("direct", "SOLVE\nThe answer is Par"),
+    ):
         with pytest.raises(Unreadable) as caught:
             read_decision(text, form, cut=True)  # type: ignore[arg-type]
         assert caught.value.truncated
@@ -105,7 +112,9 @@ def test_a_direct_solve_gives_its_answer_and_its_basis(reply: str, answer: str, 
     assert (decision.verdict, decision.payload, decision.basis) == ("solve", answer, basis)
 
 
-@pytest.mark.parametrize("reply", ["SOLVE", "SOLVE\nBASIS: France", "SOLVE\n" + "long text " * 100, '{"decision": "solve"}'])
+@pytest.mark.parametrize(
+    "reply", ["SOLVE", "SOLVE\nBASIS: France", "SOLVE\n" + "long text " * 100, '{"decision": "solve"}']
+)
 def test_a_direct_solve_without_an_answer_is_unreadable(reply: str) -> None:
     with pytest.raises(Unreadable, match="answer"):
         read_decision(reply, "direct")

@@ -30,7 +30,7 @@ EXAMPLES = (DECISION, MISSING, FACTS, QUERY)
         "ENHANCE\nThe year in which the Skerry Point was lit is still missing.",
         "SOLVE\nIt is there.\n```\nOdo Marsh\n```",
         "(Lighthouse: Skerry Point) height_m = 41, built = 1887",
-        "- (lighthouse: \"Skerry Point\") height_m = 41; built = 1887.",
+        '- (lighthouse: "Skerry Point") height_m = 41; built = 1887.',
         f"```cypher\n{QUERY}\n```",
     ],
 )

@@ -7,9 +7,7 @@ from kgot_core.reading.json_reader import read_all_json, read_json
 
 
 def test_fence_inside_a_fenced_value() -> None:  # D01
-    reply = (
-        'Here you go:\n```json\n{"query": "// run\\n```cypher\\nMATCH (n) RETURN n\\n```", "note": "ok"}\n```'
-    )
+    reply = 'Here you go:\n```json\n{"query": "// run\\n```cypher\\nMATCH (n) RETURN n\\n```", "note": "ok"}\n```'
     assert read_json(reply) == {"query": "// run\n```cypher\nMATCH (n) RETURN n\n```", "note": "ok"}
 
 
@@ -19,7 +17,9 @@ def test_raw_fence_inside_a_fenced_value() -> None:
 
 
 def test_decoy_in_reasoning() -> None:  # D02
-    first = '<think>Perhaps {"decision": "SOLVE"} is enough?</think>\n{"decision": "ENHANCE", "reason": "capital missing"}'
+    first = (
+        '<think>Perhaps {"decision": "SOLVE"} is enough?</think>\n{"decision": "ENHANCE", "reason": "capital missing"}'
+    )
     assert read_json(first) == {"decision": "ENHANCE", "reason": "capital missing"}
     second = '{"reason": "the page text was <think>x</think> literally", "decision": "SOLVE"}'
     assert read_json(second) == {"reason": "the page text was <think>x</think> literally", "decision": "SOLVE"}
@@ -103,7 +103,7 @@ def test_several_objects() -> None:  # D08
 def test_prose_and_a_fence_of_another_language() -> None:  # D57
     reply = (
         'I fill the form {"queries": ["<cypher 1>", "<cypher 2>"]} now.\n\n1. one\n2. two\n\n'
-        "```cypher\n{\"queries\": [\"MERGE (a:A {n: 'x'})\", \"MERGE (b:B)\"]}\n```\nThat is all."
+        '```cypher\n{"queries": ["MERGE (a:A {n: \'x\'})", "MERGE (b:B)"]}\n```\nThat is all.'
     )
     assert read_json(reply) == {"queries": ["MERGE (a:A {n: 'x'})", "MERGE (b:B)"]}
 
@@ -149,7 +149,7 @@ def test_a_document_that_was_escaped_twice(reply: str, expected: object) -> None
         ("{decision: SOLVE}", {"decision": "SOLVE"}),
         ('{{"a": 1}}', {"a": 1}),
         ('As [1] says, ({"a": 1}) [2].', {"a": 1}),
-        ("\ufeff{\"a\":\u00a01,}", {"a": 1}),
+        ('\ufeff{"a":\u00a01,}', {"a": 1}),
         ("```json\n42\n```", 42),
         ('result = {"a": 1,}', {"a": 1}),
         ('```python\nresult = {"a": None}\n```', {"a": None}),

@@ -42,10 +42,10 @@ QUERY = json.dumps(OBJECT["arguments"])
         "<function=search_web><parameter=query>birth year of mayor of Portello</parameter></function>",
         "search_web(query='birth year of mayor of Portello')",
         "search_web('birth year of mayor of Portello')",
-        "I call:\n\nsearch_web(\n  query=\"birth year of mayor of Portello\",\n)\n",
-        "```tool_code\nprint(search_web(query=\"birth year of mayor of Portello\"))\n```",
-        "`functions.search_web(query=\"birth year of mayor of Portello\")`",
-        f"<think>{{\"name\": \"ask_llm\", \"arguments\": {{}}}}</think>{TEXT}",
+        'I call:\n\nsearch_web(\n  query="birth year of mayor of Portello",\n)\n',
+        '```tool_code\nprint(search_web(query="birth year of mayor of Portello"))\n```',
+        '`functions.search_web(query="birth year of mayor of Portello")`',
+        f'<think>{{"name": "ask_llm", "arguments": {{}}}}</think>{TEXT}',
         TEXT.replace('"', "'"),
         json.dumps({"tool": "search_web", "input": CALL.arguments["query"]}),
     ],
@@ -99,7 +99,7 @@ def test_an_unknown_tool_comes_with_the_nearest(reply: str) -> None:
         "The tool search_web (query) would do.",
         '```json\n{"name": "Ada", "age": 36}\n```',
         'The page says {"name": "Ada", "arguments": {"x": 1}} about her.',
-        'def f(x):\n    return x',
+        "def f(x):\n    return x",
         '{"name": "Ada"',
         "```python\nlen(x='a')\nprint(2)\n```",
     ],
@@ -116,7 +116,9 @@ def test_a_cut_call_is_unreadable() -> None:
 
 
 def test_calls_with_the_same_arguments_in_another_order_are_one() -> None:  # D46
-    reply = '{"name": "search_web", "arguments": {"a": 1, "b": 2}}\n{"name": "search_web", "arguments": {"b": 2, "a": 1}}'
+    reply = (
+        '{"name": "search_web", "arguments": {"a": 1, "b": 2}}\n{"name": "search_web", "arguments": {"b": 2, "a": 1}}'
+    )
     assert len(read_tool_calls(reply, NAMES).calls) == 1
 
 

@@ -141,7 +141,9 @@ class Neo4jServer:
         conf = CONF.format(port=self.port)
         if self.apoc:
             conf += "dbms.security.procedures.unrestricted=apoc.*\n"
-            (self.home / "conf" / "apoc.conf").write_text("apoc.import.file.enabled=true\napoc.export.file.enabled=true\n")
+            (self.home / "conf" / "apoc.conf").write_text(
+                "apoc.import.file.enabled=true\napoc.export.file.enabled=true\n"
+            )
             for jar in lib.glob("apoc-core-*.jar"):
                 shutil.copy(jar, self.home / "plugins")
         (self.home / "conf" / "neo4j.conf").write_text(conf)

@@ -31,6 +31,8 @@ def main() -> None:
     params.port = 0
     params.n_ctx = CONTEXT_TOKENS * SLOTS
     params.n_parallel = SLOTS
+    for threads in (params.cpuparams, params.cpuparams_batch):
+        threads.n_threads = 1  # several wait for each other, which takes for ever on a machine that has other work
     server = xllamacpp.Server(params)
     print(f"{server.listening_address}/v1", flush=True)
     sys.stdin.read()

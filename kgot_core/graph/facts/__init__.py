@@ -4,7 +4,8 @@
 them after ``DELETE``.
 """
 
-from kgot_core.graph.facts.change import FactsResult, Replaced, facts_to_change
+from kgot_core.graph.facts.change import FactsResult, facts_to_change
+from kgot_core.graph.facts.merge import Replaced
 from kgot_core.graph.facts.model import (
     EdgeFact,
     Fact,

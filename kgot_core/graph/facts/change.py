@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from kgot_core.graph.elements import Edge, GraphChange, Node
 from kgot_core.graph.facts.index import NodeIndex, is_unknown
+from kgot_core.graph.facts.merge import Replaced, merge, same_value, spelled
 from kgot_core.graph.facts.model import (
     EdgeFact,
     Fact,
@@ -19,21 +20,12 @@ from kgot_core.graph.facts.model import (
     RemoveEdge,
     RemoveNode,
     RemoveProperty,
+    mentions_of,
 )
-from kgot_core.graph.facts.names import THING, same_label
+from kgot_core.graph.facts.names import THING, same_label, same_name
 from kgot_core.graph.facts.show import show_fact
 from kgot_core.graph.fold import TaskGraph
-from kgot_core.graph.values import Properties, Value, equal_values, plain_text
-
-
-@dataclass(frozen=True, slots=True)
-class Replaced:
-    """A value that gave way to another one: the facts contradict what stood there."""
-
-    element_id: str
-    name: str
-    old: Value
-    new: Value
+from kgot_core.graph.values import Properties, plain_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +57,8 @@ def facts_to_change(facts: Iterable[Fact], graph: TaskGraph, new_id: Callable[[s
         graph: The graph as it is.
         new_id: Makes a new id from ``"n"`` for a node or ``"e"`` for an edge.
     """
-    builder = _Builder(graph, new_id)
+    facts = list(facts)
+    builder = _Builder(graph, new_id, facts)
     problems: list[LineProblem] = []
     for fact in facts:
         try:
@@ -76,10 +69,11 @@ def facts_to_change(facts: Iterable[Fact], graph: TaskGraph, new_id: Callable[[s
 
 
 class _Builder:
-    def __init__(self, graph: TaskGraph, new_id: Callable[[str], str]) -> None:
+    def __init__(self, graph: TaskGraph, new_id: Callable[[str], str], facts: Iterable[Fact]) -> None:
         self._graph = graph
         self._new_id = new_id
         self._nodes = NodeIndex(graph.nodes)
+        self._names = {same_name(mention.name) for fact in facts for mention in mentions_of(fact)}
         self._edges = {edge.id: edge for edge in graph.edges}
         self._ends: dict[tuple[str, str], dict[str, None]] = {}
         for edge in graph.edges:
@@ -131,24 +125,28 @@ class _Builder:
 
     def _node(self, mention: Mention) -> Node:
         """Gives the node that is meant, a new one where there is none."""
+        mention = self._settled(mention)
         node = self._nodes.find(mention)
         if node is None:
             node = Node(self._new_id("n"), (mention.label or THING,), {"name": mention.name})
             self._nodes.put(node)
             self._touch(node.id)
-        elif mention.label not in {"", THING} and is_unknown(node) and not self._is_whole(node, mention):
+        elif mention.label not in {"", THING} and is_unknown(node):
             node = dataclasses.replace(node, labels=(mention.label,))
             self._nodes.put(node)
             self._touch(node.id)
         return node
 
-    def _is_whole(self, node: Node, mention: Mention) -> bool:
-        """Tells whether what looked like a label is a part of the node's name, as in ``Alien: Covenant``."""
-        bare = self._nodes.find(Mention(mention.whole)) if mention.whole else None
-        return bare is not None and bare.id == node.id
+    def _settled(self, mention: Mention) -> Mention:
+        """Decides whether what looks like a label is a part of the name, as in ``Alien: Covenant``."""
+        if not mention.whole or self._nodes.knows(mention.name, mention.label):
+            return mention
+        if same_name(mention.whole) in self._names or self._nodes.knows(mention.whole):
+            return Mention(mention.whole)
+        return mention
 
     def _known(self, mention: Mention) -> Node:
-        node = self._nodes.find(mention)
+        node = self._nodes.find(self._settled(mention))
         if node is None:
             raise LineFault(f"there is no {mention} in the graph")
         return node
@@ -159,21 +157,14 @@ class _Builder:
             self._touch(node.id)
 
     def _merged(self, element_id: str, old: Properties, new: Properties) -> Properties:
-        """Puts new values over old ones; gives the old properties themselves where nothing is new."""
-        merged = dict(old)
-        for name, value in new.items():
-            key = _spelled(name, old)
-            if key in merged and _same_value(merged[key], value):
-                continue
-            if key in merged:
-                self.replaced.append(Replaced(element_id, key, merged[key], value))
-            merged[key] = value
-        return merged if merged.keys() != old.keys() or any(merged[key] is not old[key] for key in old) else old
+        properties, replaced = merge(element_id, old, new)
+        self.replaced += replaced
+        return properties
 
     def _add_edge(self, fact: EdgeFact) -> None:
         # Both ends are looked up before either is made, so that a line that cannot be applied leaves nothing.
-        self._nodes.find(fact.source)
-        self._nodes.find(fact.target)
+        self._nodes.find(self._settled(fact.source))
+        self._nodes.find(self._settled(fact.target))
         source, target = self._node(fact.source), self._node(fact.target)
         edge = next(iter(self._between(source, target, fact.type)), None)
         if edge is None:
@@ -207,11 +198,11 @@ class _Builder:
 
     def _drop_property(self, fact: RemoveProperty) -> None:
         node = self._known(fact.node)
-        key = _spelled(fact.key, node.properties)
+        key = spelled(fact.key, node.properties)
         if key not in node.properties:
             raise LineFault(f"{fact.node} has no {fact.key}")
         value = node.properties[key]
-        if fact.value is not None and not _same_value(value, fact.value):
+        if fact.value is not None and not same_value(value, fact.value):
             raise LineFault(f"its {key} is {plain_text(value)[:80]}")
         if len(node.properties) == 1:
             raise LineFault("a thing keeps its last property; delete the thing itself")
@@ -231,19 +222,3 @@ class _Builder:
         del self._edges[edge.id]
         del self._ends[(edge.source, edge.target)][edge.id]
         self._touch(edge.id)
-
-
-def _spelled(name: str, properties: Properties) -> str:
-    """Spells a property's name as the element does already, where it does."""
-    if name in properties:
-        return name
-    wanted = same_label(name)
-    return next((key for key in properties if same_label(key) == wanted), name)
-
-
-def _same_value(old: Value, new: Value) -> bool:
-    if equal_values(old, new):
-        return True
-    if isinstance(old, int | float) and isinstance(new, int | float):
-        return not isinstance(old, bool) and not isinstance(new, bool) and old == new
-    return plain_text(old) == plain_text(new)

@@ -34,6 +34,11 @@ class NodeIndex:
         """Forgets a node."""
         del self._nodes[node_id]
 
+    def knows(self, name: str, label: str = "") -> bool:
+        """Tells whether a node has this name, and this label where one is given."""
+        wanted = same_label(label)
+        return any(not wanted or wanted in map(same_label, node.labels) for node in self._with_name(name))
+
     def find(self, mention: Mention) -> Node | None:
         """Finds the node that is meant; ``None`` where it is a new one.
 
@@ -51,8 +56,6 @@ class NodeIndex:
         same = [node for node in named if label in map(same_label, node.labels)]
         if same:
             return same[0]
-        if mention.whole and (whole := self._with_name(mention.whole)):
-            return self._only(whole, mention)
         if label == same_label(THING):
             return self._only(named, mention)
         unknown = [node for node in named if is_unknown(node)]

@@ -87,6 +87,11 @@ class RemoveEdge:
 Fact: TypeAlias = NodeFact | PropertyFact | EdgeFact | RemoveNode | RemoveProperty | RemoveEdge
 
 
+def mentions_of(fact: Fact) -> tuple[Mention, ...]:
+    """Gives the things that a fact names."""
+    return (fact.source, fact.target) if isinstance(fact, EdgeFact | RemoveEdge) else (fact.node,)
+
+
 @dataclass(frozen=True, slots=True)
 class LineProblem:
     """A line that was passed over, and why; ``line`` counts from 1."""

@@ -16,27 +16,39 @@ _SILENT = re.compile(r"(?:#|//|--\s|[`~]{3}|</?\w|\|?[\s:|-]+\|?$)|(?:nothing|no
 def read_lines(lines: Sequence[str], first: int = 1) -> FactsReading:
     """Reads a run of lines; a bad one costs only itself.
 
-    A line that starts with ``- `` deletes where other lines of the run stand without any bullet; where all have
-    one, it is only a bullet. ``DELETE`` and ``REMOVE`` always delete.
+    A line that starts with ``- `` deletes where at least as many other lines of the run are facts without any
+    bullet; elsewhere it is only a bullet. ``DELETE`` and ``REMOVE`` always delete.
 
     Args:
         lines: The lines; empty ones, comments and the word NOTHING are passed over.
         first: The number of the first line.
     """
-    facts: list[Fact] = []
-    problems: list[LineProblem] = []
     kept = [(number, line.strip()) for number, line in enumerate(lines, first)]
     kept = [(number, line) for number, line in kept if line and not _SILENT.match(line)]
-    plain = any(line.startswith(("(", '"')) for _, line in kept)
-    for number, line in kept:
+    dashes = [bool(_DASH.match(line)) for _, line in kept]
+    read = [_read(_clean(line), number) for number, line in kept]
+    plain = sum(
+        isinstance(facts, list) and not _BULLET.match(line) for (_, line), facts in zip(kept, read, strict=True)
+    )
+    dashed = sum(dashes)
+    facts: list[Fact] = []
+    problems: list[LineProblem] = []
+    for (number, line), dash, found in zip(kept, dashes, read, strict=True):
         text = _clean(line)
-        if plain and _DASH.match(line) and not deletes(text):
-            text = f"DELETE {text}"
-        try:
-            facts += read_line(text, number)
-        except LineFault as fault:
-            problems.append(LineProblem(number, line, str(fault)))
+        if dash and plain >= dashed and not deletes(text):
+            found = _read(f"DELETE {text}", number)
+        if isinstance(found, list):
+            facts += found
+        else:
+            problems.append(LineProblem(number, line, str(found)))
     return FactsReading(tuple(facts), tuple(problems))
+
+
+def _read(text: str, number: int) -> list[Fact] | LineFault:
+    try:
+        return read_line(text, number)
+    except LineFault as fault:
+        return fault
 
 
 def _clean(line: str) -> str:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from importlib.resources import files
 
 from kgot_core.contracts.sandbox import Prelude
+from kgot_networkx.parsing import parse
 
 SHARED = ("values", "report", "rows")
 FULL = (*SHARED, "watched", "full")
@@ -39,6 +41,7 @@ def subset_prelude() -> Prelude:
     return Prelude(code=_SUBSET.format(source=assemble(SUBSET)))
 
 
+@cache
 def assemble(names: tuple[str, ...]) -> str:
     """Joins modules into one source without their imports of one another."""
     folder = files("kgot_networkx.jail")
@@ -50,7 +53,7 @@ def assemble(names: tuple[str, ...]) -> str:
 def without_imports(source: str) -> str:
     """Leaves out a module's imports from this package and from the future."""
     lines = source.splitlines()
-    for statement in ast.parse(source).body:
+    for statement in parse(source).body:
         module = statement.module if isinstance(statement, ast.ImportFrom) else None
         if module is not None and module.startswith(("kgot_networkx", "__future__")):
             for number in range(statement.lineno - 1, statement.end_lineno or statement.lineno):

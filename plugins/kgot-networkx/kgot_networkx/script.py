@@ -9,6 +9,7 @@ import tokenize
 from dataclasses import dataclass
 
 from kgot_core.errors import QueryError
+from kgot_networkx.parsing import parse
 
 LAST = "kg_last"
 # Ways to change a dictionary or a list that pass its own methods by.
@@ -61,7 +62,7 @@ def prepare(text: str, *, limit: int, query: bool, subset: bool) -> Script:
         raise QueryError(f"the script has {len(text):,} characters, more than the {limit:,} that are run")
     refuse_deep(text)
     try:
-        tree = ast.parse(text)
+        tree = parse(text)
     except SyntaxError as error:
         raise QueryError(f"SyntaxError: {error.msg}", error.lineno or 0, error.offset or 0) from None
     except (ValueError, RecursionError, MemoryError) as error:

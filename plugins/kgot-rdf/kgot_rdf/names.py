@@ -41,6 +41,7 @@ _LOCAL = re.compile(rf"(?:[{_FIRST}]|%[0-9A-Fa-f]{{2}})(?:[{LOCAL_CHARS}]|%[0-9A
 _OUTSIDE = re.compile(rf"[^{LOCAL_CHARS}]")
 _SHORT = re.compile(r"([A-Za-z][\w-]*)?:(.*)", re.DOTALL)
 _MOST_KEY = 80
+_MOST_NAMES = 10_000
 
 
 class Names:
@@ -52,6 +53,7 @@ class Names:
 
     def __init__(self, namespace: str = DEFAULT_NAMESPACE) -> None:
         self.namespace = namespace
+        self._named: dict[Term, str] = {}
 
     def to_term(self, name: str) -> Term:
         """Gives the IRI of a label, an edge type or a property's name.
@@ -65,6 +67,13 @@ class Names:
 
     def to_name(self, term: Term) -> str:
         """Gives the name of an IRI; :meth:`to_term` of it is the IRI again."""
+        if term not in self._named:
+            if len(self._named) > _MOST_NAMES:
+                self._named.clear()
+            self._named[term] = self._to_name(term)
+        return self._named[term]
+
+    def _to_name(self, term: Term) -> str:
         value = term[1:-1]
         if value.startswith(self.namespace):
             name = unquote(value[len(self.namespace) :], errors="replace")

@@ -13,7 +13,8 @@ from kgot_rdf.triples import Delta, Triples
 
 from kgot_core.graph.elements import Edge, Element, GraphChange, GraphSnapshot, Node
 
-_GENID = re.compile(rf"<{re.escape(GENID)}(\d+)>")
+_GENID = re.compile(r"\d+")
+_GENID_START = f"<{GENID}"
 Place = tuple[Triple, Term]
 
 
@@ -23,6 +24,17 @@ class Ids:
 
     nodes: Mapping[Term, str] = field(default_factory=dict)
     edges: Mapping[Place, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Folded:
+    """What was folded, and what is needed to take it back."""
+
+    change: GraphChange
+    delta: Delta
+    inferred: Delta
+    gone: Ids
+    counters: Mapping[str, int]
 
 
 class RdfRecord:
@@ -95,7 +107,7 @@ class RdfRecord:
         """Gives the whole graph."""
         return GraphSnapshot(tuple(self._nodes.values()), tuple(self._edges.values()))
 
-    def fold(self, delta: Delta, inferred: Delta = Delta(), ids: Ids = Ids()) -> GraphChange:  # noqa: B008 - frozen
+    def fold(self, delta: Delta, inferred: Delta = Delta(), ids: Ids = Ids()) -> Folded:  # noqa: B008 - frozen
         """Takes triples in.
 
         Args:
@@ -104,8 +116,9 @@ class RdfRecord:
             ids: Ids of elements that have some.
 
         Returns:
-            What that means for the elements.
+            What that means for the elements, and what :meth:`undo` needs.
         """
+        counters = dict(self._counters)
         touched = _Touched()
         self._note(touched, delta)
         self._note(touched, inferred)
@@ -114,7 +127,14 @@ class RdfRecord:
         self._describe(delta, touched)
         self._note(touched, delta)
         self._note(touched, inferred)
-        return self._refresh(touched, ids)
+        gone: tuple[dict[Term, str], dict[Place, str]] = ({}, {})
+        change = self._refresh(touched, ids, gone)
+        return Folded(change, delta, inferred, Ids(*gone), counters)
+
+    def undo(self, folded: Folded) -> None:
+        """Takes back what was folded last; the elements get their ids again."""
+        self.fold(folded.delta.back(), folded.inferred.back(), folded.gone)
+        self._counters = dict(folded.counters)
 
     def _note(self, touched: _Touched, delta: Delta) -> None:
         for triple in (*delta.removed, *delta.added):
@@ -127,8 +147,8 @@ class RdfRecord:
                 touched.nodes[obj] = None
                 touched.spots[triple] = None
             for term in (subject, obj):
-                if found := _GENID.fullmatch(term):
-                    self._counters["genid"] = max(self._counters["genid"], int(found[1]))
+                if term.startswith(_GENID_START) and (found := _GENID.fullmatch(term[len(_GENID_START) : -1])):
+                    self._counters["genid"] = max(self._counters["genid"], int(found[0]))
 
     def _describe(self, delta: Delta, touched: _Touched) -> None:
         """Finds out anew which of the touched subjects describe an edge."""
@@ -150,7 +170,9 @@ class RdfRecord:
             for source, predicate in self.stated.to(subject):
                 touched.spot((source, predicate, subject))
 
-    def _refresh(self, touched: _Touched, ids: Ids) -> GraphChange:
+    def _refresh(
+        self, touched: _Touched, ids: Ids, gone: tuple[dict[Term, str], dict[Place, str]]
+    ) -> GraphChange:
         added: list[Element] = []
         changed: list[Element] = []
         removed: list[str] = []
@@ -159,6 +181,7 @@ class RdfRecord:
             new = self._node(term, old.id if old else ids.nodes.get(term, ""))
             if new is None and old is not None:
                 del self._nodes[term], self._place_of[old.id]
+                gone[0][term] = old.id
                 removed.append(old.id)
             elif new is not None:
                 self._nodes[term] = new
@@ -168,15 +191,16 @@ class RdfRecord:
                 elif not new.same_as(old) or new.inferred != old.inferred:
                     changed.append(new)
         for spot in touched.spots:
-            self._refresh_spot(spot, ids, added, changed, removed)
+            gone[1].update(self._refresh_spot(spot, ids, added, changed, removed))
         return GraphChange(tuple(added), tuple(changed), tuple(removed))
 
     def _refresh_spot(
         self, spot: Triple, ids: Ids, added: list[Element], changed: list[Element], removed: list[str]
-    ) -> None:
+    ) -> Mapping[Place, str]:
         before = {place: self._edges.pop(place) for place in self._spots.pop(spot, ())}
-        for edge in before.values():
-            del self._place_of[edge.id]
+        for place, edge in before.items():
+            if self._place_of.get(edge.id) == place:
+                del self._place_of[edge.id]
         places = self._places(spot)
         # An edge that gets its first description, or loses its last one, is the same edge.
         spare = [edge.id for place, edge in before.items() if place not in places]
@@ -195,6 +219,7 @@ class RdfRecord:
         if places:
             self._spots[spot] = places
         removed += [edge_id for edge_id in old if edge_id not in self._place_of]
+        return {place: edge.id for place, edge in before.items()}
 
     def _places(self, spot: Triple) -> tuple[Place, ...]:
         subject, predicate, obj = spot

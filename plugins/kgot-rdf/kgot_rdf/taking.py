@@ -105,7 +105,11 @@ class _Taking:
 
     def _forget(self, place: Place) -> None:
         spot, resource = place
-        self._at(spot).pop(self._record.edges_at(spot)[resource].id, None)
+        edge = self._record.edges_at(spot)[resource]
+        if edge.inferred:
+            self._inferred.drop([spot])
+        else:
+            self._at(spot).pop(edge.id, None)
 
     def _at(self, spot: Triple) -> dict[str, tuple[Term, Properties]]:
         """Gives the edges of one type between two nodes as they are going to be, by id."""

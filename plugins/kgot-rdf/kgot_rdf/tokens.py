@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from kgot_rdf.names import LOCAL_CHARS
 from kgot_rdf.text import place
@@ -16,8 +15,7 @@ Kind: TypeAlias = Literal["iri", "string", "at", "var", "blank", "name", "number
 DEEPEST = 200
 _TOKEN = re.compile(
     rf"""
-    (?P<space>(?:\s+|\#[^\n]*)+)
-  | (?P<iri><[^\x00-\x20<>"{{}}|^`\\]*>
+    (?:(?P<iri><[^\x00-\x20<>"{{}}|^`\\]*>
       | <(?:[A-Za-z][A-Za-z0-9+.-]*:(?://)|urn:)[^\n\t\r<>"{{}}|^`\\]*>
       | <[\w][\w ,.'-]*>)
   | (?P<string>\"\"\"(?:[^\\]|\\.)*?\"\"\" | '''(?:[^\\]|\\.)*?'''
@@ -30,19 +28,21 @@ _TOKEN = re.compile(
          (?:\.*(?:[{LOCAL_CHARS}:]|%[0-9A-Fa-f]{{2}}|\\[_~.\-!$&'()*+,;=/?\#@%]))*)?)
   | (?P<number>(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?)
   | (?P<word>[^\W\d]\w*)
-  | (?P<mark>\^\^|&&|\|\||!=|<=|>=|<<|.)
+  | (?P<mark>\^\^|&&|\|\||!=|<=|>=|<<|.))
+    (?:\s+|\#[^\n]*)*
     """,
     re.VERBOSE | re.DOTALL,
 )
+_SPACE = re.compile(r"(?:\s+|#[^\n]*)*")
 _ESCAPE = re.compile(r"\\(?:[tbnrf\"'\\]|u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8})|\\|\n|\r")
 _IN_NAME = re.compile(rf"[{LOCAL_CHARS}:]+")
 _PARENTHESIS = re.compile(rf"\([{LOCAL_CHARS}.,'&]*\)")
+_BEYOND = frozenset("('/&%.")
 _EXPRESSION = frozenset({"filter", "having", "bind", "by"})
 _CLOSING = {")": "(", "]": "[", "}": "{"}
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """A token.
 
     Attributes:
@@ -73,24 +73,28 @@ def tokenize(source: str) -> list[Token]:
     """
     tokens: list[Token] = []
     brackets: list[Token] = []
-    position = 0
-    while position < len(source):
-        found = _TOKEN.match(source, position)
-        assert found is not None and found.lastgroup, "the last alternative takes any character"
-        kind, text, position = found.lastgroup, found[0], found.end()
-        if kind == "space":
-            continue
+    position, size = _SPACE.match(source).end(), len(source)  # type: ignore[union-attr]
+    match = _TOKEN.match
+    while position < size:
+        found = match(source, position)
+        assert found is not None, "the last alternative takes any character"
+        kind: Kind = found.lastgroup  # type: ignore[assignment]
+        text, start, end, position = found[kind], found.start(), found.end(kind), found.end()
         depth = len(brackets)
         if kind == "mark":
-            depth = _bracket(source, text, found.start(), brackets)
+            depth = _bracket(source, text, start, brackets)
         elif kind == "name":
-            rest, position = _longer(source, position, text, tokens, brackets)
-            text += rest
-        elif kind == "iri" and " " in text:
-            text = text.replace(" ", "%20")
+            if end < size and source[end] in _BEYOND:
+                rest, end = _longer(source, end, text, tokens, brackets)
+                if rest:
+                    text += rest
+                    position = _SPACE.match(source, end).end()  # type: ignore[union-attr]
+        elif kind == "iri":
+            if " " in text:
+                text = text.replace(" ", "%20")
         elif kind == "string":
             text = _mended(text)
-        tokens.append(Token(kind, text, found.start(), position, depth))  # type: ignore[arg-type]
+        tokens.append(Token(kind, text, start, end, depth))
     if brackets:
         raise QueryError(f"{brackets[-1].text} is not closed", *place(source, brackets[-1].start))
     return tokens
@@ -123,7 +127,7 @@ def _mended(text: str) -> str:
 
 def _longer(source: str, end: int, name: str, tokens: list[Token], brackets: list[Token]) -> tuple[str, int]:
     """Takes characters into a prefixed name that it may not hold as they are, where nothing else can be meant."""
-    if end >= len(source) or source[end] not in "('/&%." or name.endswith(":") or not brackets:
+    if name.endswith(":") or not brackets:
         return "", end
     before = tokens[-1] if tokens else None
     if brackets[-1].text == "(" or (before is not None and before.text.lower() in _EXPRESSION):

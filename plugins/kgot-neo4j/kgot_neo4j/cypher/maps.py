@@ -146,7 +146,11 @@ def dotted_properties(text: str, names: Collection[str]) -> str:
     tokens = tokenize(text)
     edits = Edits(text)
     for place in range(1, len(tokens) - 3):
-        if tokens[place].text != "." or tokens[place].kind != "symbol" or tokens[place - 1].kind not in ("word", "name"):
+        if (
+            tokens[place].text != "."
+            or tokens[place].kind != "symbol"
+            or tokens[place - 1].kind not in ("word", "name")
+        ):
             continue
         end = place + 1
         name = tokens[end].value

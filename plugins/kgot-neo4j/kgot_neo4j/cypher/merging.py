@@ -69,6 +69,8 @@ class _Rewriting:
         for node in path.nodes:
             if node.bare:
                 names.append(self._written(node.first, node.last))
+                if single:
+                    yield f"{self._clause.word} {names[-1]}"
                 continue
             entries = self._entries(node)
             if node.names is None or not entries:
@@ -111,14 +113,68 @@ class _Rewriting:
         return self._text[self._tokens[first].start : self._tokens[last - 1].end]
 
 
+def return_places(text: str) -> tuple[str, bool]:
+    """Makes a statement tell where the nodes and relationships are that it makes.
+
+    What it returned before is left out: a write is not asked for rows.
+
+    Returns:
+        The statement, and whether it tells: one row holds a list of places of nodes and one of relationships.
+    """
+    tokens = tokenize(text)
+    clauses = read_clauses(tokens)
+    if any(clause.word in ("UNION", "FINISH") for clause in clauses) or not clauses:
+        return text, False
+    last = clauses[-1]
+    edits = Edits(text)
+    if last.word == "RETURN":
+        edits.replace(tokens[last.first].start, len(text), "")
+        clauses = clauses[:-1]
+    if not clauses or clauses[-1].word not in UPDATING:
+        return text, False
+    numbers = itertools.count(1)
+    nodes: dict[str, None] = {}
+    edges: dict[str, None] = {}
+    for clause in clauses:
+        if clause.word in ("CREATE", "MERGE"):
+            try:
+                parts = [part for path in read_paths(tokens, clause) for part in path.parts]
+            except Unreadable:
+                continue
+            for part in parts:
+                (edges if part.edge else nodes)[_variable(tokens, part, numbers, edits)] = None
+    scope = bind(tokens, clauses).scope
+    shown = [
+        ", ".join(f"elementId({quoted(name)})" for name in names if name.startswith("kgot_made_") or name in scope)
+        for names in (nodes, edges)
+    ]
+    if any(name.startswith("kgot_made_") for name in (*nodes, *edges)) and any(
+        clause.word in ("WITH", "CALL") for clause in clauses
+    ):
+        return text, False
+    if not any(shown):
+        return text, False
+    return f"{edits.done().rstrip()}\nRETURN DISTINCT [{shown[0]}], [{shown[1]}]", True
+
+
+def _variable(tokens: Sequence[Token], part: Part, numbers: Iterator[int], edits: Edits) -> str:
+    """Gives a part's variable; one without gets one."""
+    if part.variable:
+        return part.variable
+    bracket = next((place for place in range(part.first, part.last) if tokens[place].text in ("(", "[")), None)
+    if bracket is None:
+        raise Unreadable
+    name = f"kgot_made_{next(numbers)}"
+    edits.replace(tokens[bracket].end, tokens[bracket].end, name)
+    return name
+
+
 def add_with(text: str) -> str:
     """Puts ``WITH *`` between a clause that writes and one that reads, which Cypher asks for."""
     tokens = tokenize(text)
     clauses = read_clauses(tokens)
     needed = [
-        clause
-        for before, clause in itertools.pairwise(clauses)
-        if before.word in UPDATING and clause.word in READING
+        clause for before, clause in itertools.pairwise(clauses) if before.word in UPDATING and clause.word in READING
     ]
     if not needed:
         return text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 from kgot_neo4j.cypher.clauses import every, read_clauses
@@ -49,13 +50,15 @@ def refused(tokens: Sequence[Token], *, query: bool) -> str:
         return f"a query may only read, not write: leave {writing} out"
     first, second = tokens[0].upper, tokens[1].upper if len(tokens) > 1 else ""
     if first in _ADMINISTRATION or (first == "CREATE" and second in _CREATED):
-        return f"{first if first in _ADMINISTRATION else f'CREATE {second}'} is not allowed here; read or write the graph"
+        return (
+            f"{first if first in _ADMINISTRATION else f'CREATE {second}'} is not allowed here; read or write the graph"
+        )
     for clause in clauses:
         if clause.word == "LOAD":
             return "LOAD CSV is not allowed here; write the values into the statement"
         if clause.word == "USE":
             return "USE is not allowed here; the graph is chosen already"
-    for left, right in zip(tokens, tokens[1:], strict=False):
+    for left, right in itertools.pairwise(tokens):
         if left.upper == "IN" and right.upper in ("TRANSACTIONS", "CONCURRENT"):
             return "CALL { ... } IN TRANSACTIONS is not allowed here; leave IN TRANSACTIONS out"
     if any(token.upper == "TRANSACTIONS" for token in tokens):

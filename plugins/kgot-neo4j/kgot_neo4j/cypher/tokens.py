@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -114,7 +115,7 @@ def _broken(text: str) -> bool:
         return True
     return any(
         left.kind == "string" and right.kind in ("word", "number") and left.end == right.start
-        for left, right in zip(tokens, tokens[1:], strict=False)
+        for left, right in itertools.pairwise(tokens)
     )
 
 

@@ -1,0 +1,82 @@
+"""Opens the graph of a run in a database: whose it is, what is there, and what becomes of it."""
+
+from __future__ import annotations
+
+import uuid
+
+from kgot_neo4j.backend import Neo4jBackend
+from kgot_neo4j.connection import Connection, WrongPassword
+from kgot_neo4j.faults import is_driver_error, translated
+from kgot_neo4j.lease import Lease, State, clear, holds_other, in_use, read_state
+from kgot_neo4j.settings import Neo4jSettings
+
+from kgot_core.contracts.backend import OpenContext
+from kgot_core.errors import Refused
+
+__all__ = ["WrongPassword", "open_graph"]
+
+
+def open_graph(settings: Neo4jSettings, context: OpenContext) -> Neo4jBackend:
+    """Connects, takes the hold on the database and brings it into the state that the scope asks for.
+
+    Raises:
+        UsageError: The settings cannot be used.
+        Refused: The database is used by another run, or holds what kgot did not make.
+        StoreUnavailable: No server answers.
+    """
+    connection = Connection(settings, f"{context.scope.name} {uuid.uuid4().hex}")
+    try:
+        connection.ready()
+        try:
+            return _opened(connection, settings, context)
+        except Exception as error:
+            if not is_driver_error(error):
+                raise
+            raise translated(error) from None
+    except BaseException:
+        connection.close()
+        raise
+
+
+def _opened(connection: Connection, settings: Neo4jSettings, context: OpenContext) -> Neo4jBackend:
+    keep = context.scope.mode == "keep" or settings.existing == "keep"
+    # Nothing is written, not even the hold, before it is known that the database may be used.
+    with connection.session() as session, session.begin_transaction(**connection.limits(30)) as read:
+        state = read_state(read, settings.lease_seconds)
+    reading = context.scope.mode == "read_only"
+    if reading and not state.empty:
+        backend = Neo4jBackend(connection, None, read_only=True)
+        backend.load()
+        return backend
+    if state.held_by:
+        raise in_use(connection, state)
+    _allowed(connection, state, settings, context, keep)
+    lease = Lease(connection, context.scope.name)
+    state = lease.take()
+    try:
+        _allowed(connection, state, settings, context, keep)
+        kept = keep and not context.resume
+        if not kept and not state.empty:
+            clear(connection)
+        own = state.own or state.empty or not kept
+        lease.start(own, state.nodes if kept else 0, state.edges if kept else 0)
+        backend = Neo4jBackend(connection, lease, read_only=reading)
+        if kept:
+            backend.load()
+        return backend
+    except BaseException:
+        lease.release()
+        raise
+
+
+def _allowed(connection: Connection, state: State, settings: Neo4jSettings, context: OpenContext, keep: bool) -> None:
+    if state.empty or state.own:
+        return
+    if context.resume and settings.existing != "replace":
+        raise Refused(
+            f"the database {connection.database} at {connection.where} holds what kgot did not make, so that the run's "
+            "own part cannot be restored there",
+            hint="resume on an empty database: backends.neo4j.database or backends.neo4j.uri",
+        )
+    if not keep and settings.existing == "refuse":
+        raise holds_other(connection, state)

@@ -1,0 +1,128 @@
+"""The real server, an open graph on it, and calls that number themselves."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from kgot_neo4j.backend import Neo4jBackend
+from kgot_neo4j.opening import open_graph
+from kgot_neo4j.settings import Neo4jSettings
+
+from kgot_core.contracts.backend import Call, GraphScope, OpenContext
+from kgot_core.graph.elements import Edge, GraphChange, GraphSnapshot, Node
+
+SERVERS = Path(__file__).parents[3] / "tests" / "servers" / "neo4j_server.py"
+
+
+def load_servers() -> ModuleType:
+    """Loads the launcher, which stands beside those of the other servers."""
+    name = "kgot_test_neo4j_server"
+    if name not in sys.modules:
+        spec = importlib.util.spec_from_file_location(name, SERVERS)
+        assert spec is not None and spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[name] = module
+        spec.loader.exec_module(module)
+    return sys.modules[name]
+
+
+def or_skip(function: Callable[[], Any]) -> Any:
+    """Gives what a function of the launcher gives; a machine that lacks the server skips, CI fails."""
+    servers = load_servers()
+    try:
+        return function()
+    except servers.NotHere as error:
+        if os.environ.get("CI"):
+            pytest.fail(f"no Neo4j: {error}")
+        pytest.skip(f"no Neo4j: {error}")
+
+
+@pytest.fixture(scope="session")
+def servers() -> ModuleType:
+    return load_servers()
+
+
+@pytest.fixture(scope="session")
+def uri(servers: ModuleType) -> str:
+    """The address of this test run's server."""
+    return str(or_skip(servers.shared))
+
+
+@pytest.fixture
+def settings(uri: str, servers: ModuleType) -> Callable[..., Neo4jSettings]:
+    """Gives settings for the server; what a test left there is replaced."""
+
+    def make(**changed: Any) -> Neo4jSettings:
+        given = {"uri": uri, "password": servers.PASSWORD, "existing": "replace", "start_seconds": 5.0, **changed}
+        return Neo4jSettings(**given)
+
+    return make
+
+
+@dataclass
+class OpenGraph:
+    """A backend with calls that number themselves."""
+
+    backend: Neo4jBackend
+    calls: int = 0
+    last: GraphChange = field(default_factory=GraphChange)
+
+    def call(self, seconds: float = 30.0, rows: int = 1000) -> Call:
+        self.calls += 1
+        return Call(f"call {self.calls}", seconds, rows)
+
+    def write(self, text: str, **limits: Any) -> GraphChange:
+        self.last = self.backend.write(text, self.call(**limits))
+        return self.last
+
+    def query(self, text: str, **limits: Any) -> list[Any]:
+        return list(self.backend.query(text, self.call(**limits)))
+
+    def apply(self, *added: Node | Edge, removed: tuple[str, ...] = ()) -> None:
+        self.backend.apply(GraphChange(added=added, removed=removed), self.call())
+
+    @property
+    def snapshot(self) -> GraphSnapshot:
+        return self.backend.snapshot()
+
+    @property
+    def nodes(self) -> list[tuple[tuple[str, ...], dict[str, Any]]]:
+        return sorted(((node.labels, dict(node.properties)) for node in self.snapshot.nodes), key=repr)
+
+    @property
+    def edges(self) -> list[tuple[str, str, str, dict[str, Any]]]:
+        snapshot = self.snapshot
+        names = {node.id: str(node.properties.get("name", node.properties.get("title", ""))) for node in snapshot.nodes}
+        return sorted((names[e.source], e.type, names[e.target], dict(e.properties)) for e in snapshot.edges)
+
+
+Opener = Callable[..., OpenGraph]
+
+
+@pytest.fixture
+def opened(settings: Callable[..., Neo4jSettings]) -> Iterator[Opener]:
+    """Opens graphs, and closes them after the test."""
+    made: list[Neo4jBackend] = []
+
+    def make(scope: str = "test", mode: Any = "new", resume: bool = False, **changed: Any) -> OpenGraph:
+        context = OpenContext(GraphScope(scope, mode), None, resume=resume)  # type: ignore[arg-type]
+        made.append(open_graph(settings(**changed), context))
+        return OpenGraph(made[-1])
+
+    yield make
+    for backend in reversed(made):
+        backend.close()
+
+
+@pytest.fixture
+def graph(opened: Opener) -> OpenGraph:
+    """An empty graph on the server."""
+    return opened()

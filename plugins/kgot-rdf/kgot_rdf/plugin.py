@@ -1,0 +1,89 @@
+"""The entry point: two backends."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kgot_rdf.settings import GraphSettings, RdfSettings, RemoteSettings
+
+from kgot_core.hookspecs import hookimpl
+from kgot_core.providers import BackendProvider, Problem
+
+if TYPE_CHECKING:
+    from kgot_core.contracts.backend import GraphBackend, OpenContext
+
+
+def check(settings: RdfSettings) -> Problem | None:
+    """Tells whether the embedded store can be opened."""
+    return _check_shared(settings, "rdf")
+
+
+def check_remote(settings: RemoteSettings) -> Problem | None:
+    """Tells whether the server is named and answers."""
+    problem = _check_shared(settings, "rdf-remote")
+    if problem is not None:
+        return problem
+    from kgot_rdf.remote import ping
+
+    return ping(settings)
+
+
+def _check_shared(settings: GraphSettings, name: str) -> Problem | None:
+    for module, need in (("pyoxigraph", "pyoxigraph>=0.5.13,<0.6"), ("rdflib", "rdflib>=7,<8")):
+        if importlib.util.find_spec(module) is None:
+            return Problem(f"{module} is not installed", f"pip install '{need}'")
+    for key in ("statement_chars", "memory_mb", "load_seconds"):
+        if getattr(settings, key) <= 0:
+            return Problem(f"backends.{name}.{key} must be above 0, not {getattr(settings, key)}")
+    if not settings.namespace.startswith(("http://", "https://", "urn:")) or settings.namespace[-1] not in "/#:":
+        return Problem(
+            f"backends.{name}.namespace is no address that names can follow: {settings.namespace!r}",
+            "for example http://example.org/kg#",
+        )
+    for key in ("shapes", "rules"):
+        file = getattr(settings, key)
+        if file and not Path(file).is_file():
+            return Problem(f"backends.{name}.{key}: there is no file {file}")
+    if settings.shapes and importlib.util.find_spec("pyshacl") is None:
+        return Problem("SHACL shapes need pyshacl", "pip install 'kgot-rdf[shacl]'")
+    if settings.inference != "none" and importlib.util.find_spec("owlrl") is None:
+        return Problem("inference needs owlrl", "pip install 'kgot-rdf[owl]'")
+    return None
+
+
+def open_backend(settings: RdfSettings, context: OpenContext) -> GraphBackend:
+    """Opens a graph in a store of its own."""
+    from kgot_rdf.opening import open_embedded
+
+    return open_embedded(settings, context)
+
+
+def open_remote_backend(settings: RemoteSettings, context: OpenContext) -> GraphBackend:
+    """Opens a graph on a server."""
+    from kgot_rdf.opening import open_remote
+
+    return open_remote(settings, context)
+
+
+@hookimpl
+def kgot_graph_backends() -> Iterable[BackendProvider]:
+    """The backends ``rdf`` and ``rdf-remote``."""
+    return [
+        BackendProvider(
+            name="rdf",
+            summary="RDF in an embedded Oxigraph, in memory or a folder, written and queried in SPARQL.",
+            settings=RdfSettings,
+            check=check,
+            open=open_backend,
+        ),
+        BackendProvider(
+            name="rdf-remote",
+            summary="RDF on any SPARQL 1.1 server (RDF4J, GraphDB, Fuseki, Oxigraph), one named graph for each run.",
+            settings=RemoteSettings,
+            check=check_remote,
+            open=open_remote_backend,
+        ),
+    ]

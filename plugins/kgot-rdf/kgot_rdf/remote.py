@@ -1,0 +1,221 @@
+"""A graph on a SPARQL 1.1 server: one named graph for each run, changed by triples only, one update for each write."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+from urllib.parse import quote
+
+import pyoxigraph as ox
+from kgot_rdf.embedded import EmbeddedStore
+from kgot_rdf.http import JSON, TRIPLES, SparqlClient, credentials, is_uncertain, read_json, shown
+from kgot_rdf.record import RdfRecord
+from kgot_rdf.settings import RemoteSettings
+from kgot_rdf.statement import Query
+from kgot_rdf.store import Store, Table, lines
+from kgot_rdf.terms import Term, Triple, canonical, iri, is_iri_text, literal
+from kgot_rdf.text import Built
+from kgot_rdf.triples import Delta
+
+from kgot_core.contracts.backend import GraphScope
+from kgot_core.errors import QueryError, Refused, StoreError, StoreUnavailable
+from kgot_core.providers import Problem
+
+_PING_SECONDS = 5.0
+_CHUNK = 20_000
+
+
+def client_of(settings: RemoteSettings) -> SparqlClient:
+    """Makes the client.
+
+    Raises:
+        Refused: The addresses cannot be used.
+    """
+    update_url = settings.update_url or settings.query_url
+    for name, url in (("query_url", settings.query_url), ("update_url", update_url)):
+        if not url.startswith(("http://", "https://")):
+            raise Refused(f"backends.rdf-remote.{name} is no http address: {shown(url) if url else 'it is not set'}")
+    headers = credentials(settings.user, str(settings.password), str(settings.token))
+    return SparqlClient(settings.query_url, update_url, headers, settings.connect_seconds)
+
+
+def ping(settings: RemoteSettings) -> Problem | None:
+    """Asks the server the simplest question."""
+    try:
+        client = client_of(settings)
+        try:
+            read_json(client.query("ASK { }", JSON, (), _PING_SECONDS), _PING_SECONDS)
+        finally:
+            client.close()
+    except QueryError as error:
+        return Problem(f"the SPARQL server at {shown(settings.query_url)} gives no proper answer: {error.message}")
+    except StoreError as error:
+        hint = "set backends.rdf-remote.query_url and update_url" if not settings.query_url else error.hint
+        return Problem(error.message, hint)
+    return None
+
+
+class RemoteStore(Store):
+    """The run's named graph.
+
+    Args:
+        settings: Addresses and authentication.
+        scope: The run.
+        record: What the graph is filled with where its state is not certain.
+        reasoner: A store beside it, where something is checked or inferred.
+    """
+
+    def __init__(
+        self,
+        settings: RemoteSettings,
+        scope: GraphScope,
+        record: Callable[[], RdfRecord],
+        reasoner: EmbeddedStore | None,
+    ) -> None:
+        self._client = client_of(settings)
+        self._record = record
+        self._reasoner = reasoner
+        self._load_seconds = settings.load_seconds
+        self._graph = settings.graph_prefix + quote(scope.name, safe="")
+        if not is_iri_text(self._graph):
+            raise Refused(f"backends.rdf-remote.graph_prefix is no address: {settings.graph_prefix!r}")
+        self._inferred, self._stage = f"{self._graph}:inferred", f"{self._graph}:staged"
+        self._drops = scope.mode == "new" and not settings.keep
+        self._certain = True
+        self._staged = False
+        self._closed = False
+        self._has_inferred = reasoner is not None
+        if scope.mode == "new":
+            self._client.update(self._drop(), self._load_seconds)
+        else:
+            self._client.query("ASK { }", JSON, (), _PING_SECONDS)
+
+    def kept(self) -> Sequence[Triple]:
+        """See :class:`~kgot_rdf.store.Store`."""
+        text = "CONSTRUCT { ?s ?p ?o } WHERE { ?s ?p ?o }"
+        return _triples(self._client.query(text, TRIPLES, (self._graph,), self._load_seconds), self._load_seconds)
+
+    def query(self, query: Query, rows: int, seconds: float) -> Table:
+        """See :class:`~kgot_rdf.store.Store`."""
+        self._make_certain()
+        graphs = self._graphs(self._graph)
+        if query.form in ("CONSTRUCT", "DESCRIBE"):
+            body = self._client.query(query.built.text, TRIPLES, graphs, seconds, query.built)
+            found = _triples(body, seconds)
+            return Table(("subject", "predicate", "object"), found[:rows], cut=len(found) > rows)
+        data = read_json(self._client.query(query.built.text, JSON, graphs, seconds, query.built), seconds)
+        if "boolean" in data:
+            return Table((), boolean=bool(data["boolean"]))
+        names = list(data["head"].get("vars", ()))
+        bindings = data["results"]["bindings"]
+        table = [[_term(row.get(name)) for name in names] for row in bindings[:rows]]
+        return Table(names, table, cut=len(bindings) > rows)
+
+    def construct(self, built: Built, seconds: float) -> Sequence[Triple]:
+        """See :class:`~kgot_rdf.store.Store`."""
+        self._make_certain()
+        graphs = self._graphs(self._stage if self._staged else self._graph)
+        return _triples(self._client.query(built.text, TRIPLES, graphs, seconds, built), seconds)
+
+    def stage(self, delta: Delta, seconds: float) -> None:
+        """See :class:`~kgot_rdf.store.Store`; works on a copy of the graph."""
+        self._make_certain()
+        self._staged = True
+        copy = (
+            f"DROP SILENT GRAPH <{self._stage}> ;\n"
+            f"INSERT {{ GRAPH <{self._stage}> {{ ?s ?p ?o }} }} WHERE {{ GRAPH <{self._graph}> {{ ?s ?p ?o }} }}"
+        )
+        self._client.update(";\n".join(filter(None, (copy, _data(self._stage, delta)))), seconds)
+
+    def unstage(self) -> None:
+        """See :class:`~kgot_rdf.store.Store`."""
+        if self._staged:
+            self._staged = False
+            with contextlib.suppress(StoreError):  # it is dropped again before its next use, and at the end
+                self._client.update(f"DROP SILENT GRAPH <{self._stage}>", self._load_seconds)
+
+    def commit(self, delta: Delta, inferred: Delta, seconds: float, fold: Callable[[Delta], None]) -> None:
+        """See :class:`~kgot_rdf.store.Store`."""
+        self._make_certain()
+        if self._reasoner is not None:
+            inferred = self._reasoner.conclude(delta, inferred, seconds)
+        self._has_inferred = self._has_inferred or bool(inferred)
+        text = ";\n".join(filter(None, (_data(self._graph, delta), _data(self._inferred, inferred))))
+        try:
+            if text:
+                self._client.update(text, seconds, lambda: fold(inferred))
+            else:
+                fold(inferred)
+        except StoreError as error:
+            if self._reasoner is not None:
+                self._reasoner.forget()
+            if is_uncertain(error) or isinstance(error, StoreUnavailable):
+                self._certain = False
+            raise
+
+    def cancel(self) -> None:
+        """See :class:`~kgot_rdf.store.Store`."""
+        self._client.cancel()
+        if self._reasoner is not None:
+            self._reasoner.cancel()
+
+    def close(self) -> None:
+        """Drops the run's graph unless it is to be kept; others are never touched."""
+        if self._closed:
+            return
+        self._closed = True
+        try:
+            if self._drops:
+                with contextlib.suppress(StoreError):  # the server has gone; there is nobody left to ask
+                    self._client.update(self._drop(), self._load_seconds)
+        finally:
+            self._client.close()
+            if self._reasoner is not None:
+                self._reasoner.close()
+
+    def _graphs(self, first: str) -> Sequence[str]:
+        return (first, self._inferred) if self._has_inferred else (first,)
+
+    def _drop(self) -> str:
+        return " ;\n".join(f"DROP SILENT GRAPH <{graph}>" for graph in (self._graph, self._inferred, self._stage))
+
+    def _make_certain(self) -> None:
+        """Fills the graph anew after an update without an answer: so nothing is done twice."""
+        if self._certain:
+            return
+        record = self._record()
+        self._client.update(self._drop(), self._load_seconds)
+        for graph, triples in ((self._graph, tuple(record.stated)), (self._inferred, tuple(record.inferred))):
+            for start in range(0, len(triples), _CHUNK):
+                part = Delta(added=triples[start : start + _CHUNK])
+                self._client.update(_data(graph, part), self._load_seconds)
+        self._certain = True
+
+
+def _data(graph: str, delta: Delta) -> str:
+    parts = [
+        f"{verb} DATA {{ GRAPH <{graph}> {{\n{lines(triples)}\n}} }}"
+        for verb, triples in (("DELETE", delta.removed), ("INSERT", delta.added))
+        if triples
+    ]
+    return " ;\n".join(parts)
+
+
+def _triples(body: bytes, seconds: float) -> list[Triple]:
+    try:
+        found: Iterable[Any] = ox.parse(body, ox.RdfFormat.N_TRIPLES)
+        return [(str(item.subject), str(item.predicate), canonical(str(item.object))) for item in found]
+    except SyntaxError:
+        raise QueryError(f"the result was cut off after {seconds:.3g} seconds; ask for less") from None
+
+
+def _term(data: Any) -> Term | None:
+    if data is None:
+        return None
+    kind, value = data["type"], data["value"]
+    if kind == "uri":
+        return iri(value)
+    if kind == "bnode":
+        return f"_:{value}"
+    return canonical(literal(value, datatype=data.get("datatype", ""), language=data.get("xml:lang", "")))
