@@ -21,32 +21,40 @@ if TYPE_CHECKING:
 @click.option("--keep", metavar="DIR", help="Keep the run's folder below DIR, to look at with kgot show.")
 def demo(keep: str | None) -> int:
     """Run a real task offline: sandbox, graph, votes, calculation and journal are real, model replies are recorded."""
+    from kgot_core.errors import KgotError
+
     click.echo("This demo needs no key and no network: the model's replies are recorded; sandbox, graph, votes,")
     click.echo("calculation and journal are the real ones.\n")
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="kgot-demo-") as temporary, as_file(_table()) as table:
         click.echo(f"table {table.name}:\n" + "".join(f"  {line}\n" for line in table.read_text("utf-8").splitlines()))
         answer = asyncio.run(_run(table, Path(keep) if keep else Path(temporary)))
+    if answer.status != "answered":
+        raise KgotError(
+            f"the demo did not work: {answer.reason or answer.text}", hint="kgot doctor says what is missing"
+        )
     click.echo(f"\nanswer: {answer.text}")
     for item in answer.evidence:
         click.echo(f"  rests on {item.text}")
     click.echo(f"\n{time.monotonic() - began:.1f} s. Next: kgot run --help, and kgot doctor for what is set up here.")
-    return 0 if answer.status == "answered" else 1
+    return 0
 
 
 async def _run(table: Path, runs: Path) -> Answer:
     from kgot_core.contracts.task import Task
     from kgot_core.demo.recorded import QUESTION, RecordedModel
-    from kgot_core.session.library import load_settings
     from kgot_core.session.session import Session
-    from kgot_core.settings import Override
+    from kgot_core.settings import Override, Settings
+    from kgot_core.settings.layers import Sources, override_layer
+    from kgot_core.settings.start import load_plugins
     from kgot_core.sinks.progress import ProgressSink
 
-    overrides = [Override("backend", ("networkx",)), Override("solver", ("query",)), Override("format", "plain")]
-    env = {name: value for name, value in os.environ.items() if not name.startswith("KGOT_")}
-    registry, settings = load_settings(env, runs, overrides)
+    # The replies fit one way to run the task: no file and no variable may change it.
+    overrides = [Override("backend", ("networkx",)), Override("tools.enabled", ("ask_llm", "run_python_code"))]
+    sources = Sources((override_layer(overrides, Path.cwd()),), Path.cwd(), os.environ)
+    registry, _ = load_plugins(sources)
     model: Any = RecordedModel()
-    async with Session(registry, settings, models={"graph": model}, runs=runs) as session:
+    async with Session(registry, Settings.build(sources, registry), models={"graph": model}, runs=runs) as session:
         click.echo(f"sandbox: {session.sandbox_name}")
         return await session.solve(Task(QUESTION, (table,)), sinks=[ProgressSink(sys.stdout, live=False, graph=True)])
 

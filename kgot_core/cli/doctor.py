@@ -64,6 +64,7 @@ def _models(registry: PluginRegistry, settings: Settings) -> Iterator[Finding]:
     from kgot_core.contracts.model import Role
     from kgot_core.errors import KgotError
     from kgot_core.models.providers import reachable
+    from kgot_core.session.checks import problem_of
 
     seen: set[str] = set()
     for role in get_args(Role):
@@ -79,9 +80,11 @@ def _models(registry: PluginRegistry, settings: Settings) -> Iterator[Finding]:
                 continue
             seen.add(name)
             provider: Any = registry.get("model", spec.provider)
-            problem = provider.check(spec) or asyncio.run(reachable(spec))
+            problem = problem_of(provider, spec) or asyncio.run(reachable(spec))
         except KgotError as error:
-            yield Finding(f"model of {role}", "missing", error.message, error.hint)
+            if error.message not in seen:  # roles without a model of their own have the fault of graph
+                seen.add(error.message)
+                yield Finding(f"model of {role}", "missing", error.message, error.hint)
             continue
         if problem:
             yield Finding(f"model {name}", "missing", problem.message, problem.hint)
@@ -105,6 +108,7 @@ def _sandboxes(registry: PluginRegistry, settings: Settings) -> Iterator[Finding
 def _kind(registry: PluginRegistry, settings: Settings, kind: Any) -> Iterator[Finding]:
     """Checks every provider of a kind; one that is not ready only matters to those who want it."""
     from kgot_core.errors import KgotError
+    from kgot_core.session.checks import problem_of
     from kgot_core.settings import provider_settings
 
     providers = registry.all(kind)
@@ -112,7 +116,7 @@ def _kind(registry: PluginRegistry, settings: Settings, kind: Any) -> Iterator[F
         yield Finding("backend", "missing", "no graph store is installed", "pip install kgot-networkx")
     for _distribution, provider in providers:
         try:
-            problem = provider.check(provider_settings(settings, provider))
+            problem = problem_of(provider, provider_settings(settings, provider))
         except KgotError as error:
             yield Finding(f"{kind} {provider.name}", "missing", error.message, error.hint)
             continue
@@ -125,6 +129,6 @@ def _kind(registry: PluginRegistry, settings: Settings, kind: Any) -> Iterator[F
 def _runs(settings: Settings) -> Finding:
     folder = Path(settings.core.runs_dir)
     place = next(path for path in (folder, *folder.parents) if path.exists())
-    if os.access(place, os.W_OK):
+    if place.is_dir() and os.access(place, os.W_OK):
         return Finding("runs_dir", "ok", str(folder))
     return Finding("runs_dir", "missing", f"{folder} cannot be written", "set runs_dir, or --out")

@@ -54,5 +54,7 @@ def _shown(value: Any) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{name} {_shown(item)}" for name, item in value.items()) or "none"
     if isinstance(value, list):
-        return " -> ".join(map(str, value)) if all(isinstance(item, str) for item in value) else json.dumps(value)
+        if value and all(isinstance(item, dict) and item.keys() == {"node", "value"} for item in value):
+            return ", ".join(f"{item['node']} {_shown(item['value'])}" for item in value)
+        return (" -> " if all(isinstance(item, str) for item in value) else ", ").join(map(_shown, value)) or "none"
     return f"{value:.3f}" if isinstance(value, float) else str(value)

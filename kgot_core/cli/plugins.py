@@ -1,15 +1,16 @@
-"""``kgot plugins``: what is installed, in which state, and what one offers."""
+"""``kgot plugins``: what is installed, in which state, and what one offers; writes a new one, checks one."""
 
 from __future__ import annotations
 
 import json
 from itertools import groupby
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from kgot_core.cli.errors import FAILED
-from kgot_core.cli.options import SettingsOptions, open_registry, read_sources, settings_options
+from kgot_core.cli.options import SettingsOptions, open_registry, open_settings, read_sources, settings_options
 from kgot_core.cli.tables import echo_columns
 
 if TYPE_CHECKING:
@@ -17,10 +18,13 @@ if TYPE_CHECKING:
     from kgot_core.providers import Provider
     from kgot_core.settings.keys import Key
 
+# As in kgot_core.scaffold, which nothing but the command itself needs.
+_KINDS = ("backend", "solver", "strategy", "tool", "voter", "scheduler")
+
 
 @click.group()
 def plugins() -> None:
-    """List plugins, and show what one offers."""
+    """List plugins, show what one offers, write a new one, check one."""
 
 
 @plugins.command(name="list")
@@ -54,6 +58,39 @@ def show_plugin(name: str, options: SettingsOptions) -> None:
         if number:
             click.echo()
         _show(record)
+
+
+@plugins.command(name="new")
+@click.argument("name")
+@click.option("--kind", required=True, metavar="|".join(_KINDS), type=click.Choice(_KINDS), help="What it offers.")
+@click.option("--folder", type=click.Path(path_type=Path), default=Path(), help="Where its folder is made.")
+def new_plugin(name: str, kind: str, folder: Path) -> None:
+    """Write a small complete package that passes the suite of its kind.
+
+    NAME is the name of the package, as in kgot-orchard; it is written into a new folder of that name.
+    """
+    from kgot_core.scaffold import make_package
+
+    target = make_package(name, kind, folder)
+    click.echo(f"{target} is written. Next: pip install -e '{target}[test]', then kgot plugins check {name}")
+
+
+@plugins.command(name="check")
+@click.argument("name")
+@settings_options
+def check_plugin(name: str, options: SettingsOptions) -> int:
+    """Run the suite that fits each thing that a plugin offers. A failing test says what to check.
+
+    NAME is a package, a module, or something that it offers.
+    """
+    from kgot_core.cli.checking import run_suites
+    from kgot_core.errors import PluginError
+
+    registry, _ = open_settings(options)
+    for record in _wanted(registry, name):
+        if record.state != "ok":
+            raise PluginError(record.line, hint=f"kgot plugins show {name}")
+    return 0 if run_suites(name, options) else FAILED
 
 
 def _wanted(registry: PluginRegistry, name: str) -> list[PluginRecord]:

@@ -17,7 +17,7 @@ from kgot_core.cli.options import SettingsOptions, open_settings, settings_optio
 
 if TYPE_CHECKING:
     from kgot_core.contracts.sink import Sink
-    from kgot_core.contracts.task import Answer
+    from kgot_core.contracts.task import Answer, Task
     from kgot_core.session.session import Session
     from kgot_core.settings import Override
 
@@ -60,8 +60,10 @@ def run(
     if not text.strip():
         raise UsageError("the question is empty", hint='kgot run "..." or give it on standard input')
     session = Session(registry, settings, runs=Path(settings.core.runs_dir), schema=_schema(schema))
-    answer = asyncio.run(_solve(session, Task(text, tuple(Path(path) for path in files)), quiet))
+    answer = asyncio.run(_solve(session, Task(text.strip(), tuple(Path(path) for path in files)), quiet))
     show_answer(answer, as_json)
+    if answer.folder is not None and not quiet:
+        click.echo(f"kept in {answer.folder}", err=True)
     return EXIT_CODES[answer.status]
 
 
@@ -71,29 +73,36 @@ def show_answer(answer: Answer, as_json: bool) -> None:
 
     if as_json:
         click.echo(json.dumps(answer_to_json(answer), ensure_ascii=False, indent=2))
-        return
-    if answer.status in ("answered", "capped"):
+    elif answer.status in ("answered", "capped"):
         click.echo(answer.text)
-        return
-    click.echo(f"kgot: {answer.text}" + (f": {answer.reason}" if answer.reason else ""), err=True)
+    else:
+        said = answer.text + (f": {answer.reason}" if answer.reason else "")
+        click.echo(f"kgot: {' '.join(said.split())}", err=True)
 
 
-async def _solve(session: Session, task: Any, quiet: bool) -> Answer:
+async def _solve(session: Session, task: Task, quiet: bool) -> Answer:
     """Runs the task; the first interrupt ends it cleanly, the second at once."""
     from kgot_core.contracts.task import Answer
+    from kgot_core.run.ending import answer_from_json
+    from kgot_core.run.threads import DaemonExecutor
+    from kgot_core.sinks.memory import LastSink
 
     running = asyncio.current_task()
     assert running is not None
     loop = asyncio.get_running_loop()
+    loop.set_default_executor(DaemonExecutor())
     # Windows has no signal handlers on the loop; Ctrl-C still cancels there.
     with contextlib.suppress(NotImplementedError):
         loop.add_signal_handler(signal.SIGTERM, running.cancel)
-    sinks: list[Sink] = [] if quiet else [_progress()]
+    last = LastSink("run_finished")
+    sinks: list[Sink] = [last] if quiet else [last, _progress()]
     try:
         async with session:
             return await session.solve(task, sinks=sinks)
     except asyncio.CancelledError:
-        return Answer("The run was interrupted", "cancelled", reason="what it had found is kept in its folder")
+        if last.record is None:
+            return Answer("The run was interrupted", "cancelled", reason="it had not begun")
+        return answer_from_json(last.record["answer"], session.folder_of(last.record["run"]))
     finally:
         for sink in sinks:
             sink.close()
@@ -163,6 +172,13 @@ def _schema(path: str | None) -> Any:
 
 
 def _from_input() -> str:
+    from kgot_core.errors import UsageError
+
     if sys.stdin is None or sys.stdin.isatty():
         return ""
-    return sys.stdin.read()
+    try:
+        text = sys.stdin.read().removeprefix("\ufeff")
+        text.encode()  # a lenient terminal setting lets any byte through, as half a character
+        return text
+    except UnicodeError:
+        raise UsageError("the question on standard input is not text", hint="give it in UTF-8") from None

@@ -47,7 +47,8 @@ def show(run: str, events: bool, as_json: bool, options: SettingsOptions) -> Non
             click.echo(json.dumps(record, ensure_ascii=False))
         return
     if as_json:
-        click.echo(json.dumps(_answer(records), ensure_ascii=False, indent=2))
+        found = _answer(records) or {"run": folder.name, "status": "unfinished"}
+        click.echo(json.dumps(found, ensure_ascii=False, indent=2))
         return
     for line in _story(records):
         click.echo(line)
@@ -57,42 +58,49 @@ def show(run: str, events: bool, as_json: bool, options: SettingsOptions) -> Non
 @click.argument("run")
 @settings_options
 def replay(run: str, options: SettingsOptions) -> int:
-    """Run RUN again from its record, without model, tool, store or network, and compare the events."""
+    """Run RUN again from its record, without model, tool, store or network, and compare the events.
+
+    A run that was cancelled, or that failed outside what is recorded, is repeated as far as its record goes.
+    """
     from kgot_core.run.folder import read_records
+    from kgot_core.run.journal import RecordEnds
+    from kgot_core.session.compare import difference
     from kgot_core.session.replay import replay_run
     from kgot_core.sinks.memory import MemorySink
 
     registry, settings = open_settings(options)
     folder = find_run(run, Path(settings.core.runs_dir))
+    recorded = list(read_records(folder))
+    status = _answer(recorded).get("status", "unfinished")
     sink = MemorySink()
-    asyncio.run(replay_run(registry, folder, env=os.environ, sinks=[sink]))
-    recorded = comparable(read_records(folder))
-    repeated = comparable(sink.records)
-    if recorded == repeated:
+    whole = True
+    try:
+        asyncio.run(replay_run(registry, folder, env=os.environ, sinks=[sink]))
+    except RecordEnds:
+        whole = False
+        if status not in ("cancelled", "failed", "unfinished"):
+            raise
+    found = difference(recorded, sink.records, whole=whole)
+    if found is None and whole:
         click.echo(f"equal: {len(recorded)} events")
         return 0
-    for ours, theirs in zip(recorded, repeated, strict=False):
-        if ours != theirs:
-            click.echo(f"differs at {ours[0]}:\n  recorded {_cut(ours[1], 300)}\n  repeated {_cut(theirs[1], 300)}")
-            break
-    click.echo(f"{len(recorded)} events recorded, {len(repeated)} repeated", err=True)
+    if found is None:
+        click.echo(f"equal as far as the record goes: {len(sink.records)} of {len(recorded)} events ({status})")
+        return 0
+    click.echo(f"differs at {found.step or 'the run itself'}:")
+    click.echo(
+        f"  recorded {_cut(found.recorded, 300) or 'nothing'}\n  repeated {_cut(found.repeated, 300) or 'nothing'}"
+    )
+    click.echo(f"{len(recorded)} events recorded, {len(sink.records)} repeated", err=True)
     return FAILED
-
-
-def comparable(records: Any) -> list[tuple[str, str]]:
-    """Gives records without what may differ (``seq``, ``at``), in the order of their steps."""
-    shown = [
-        (record["step"], json.dumps({k: v for k, v in record.items() if k not in ("seq", "at")}, sort_keys=True))
-        for record in records
-    ]
-    return sorted(shown)
 
 
 def run_folders(folder: Path) -> list[Path]:
     """Lists the folders of runs, oldest first: a run's name begins with its time."""
-    if not folder.is_dir():
+    try:
+        return sorted(path.parent for path in folder.glob("*/events.jsonl"))
+    except OSError:  # as good as none for a reader; whoever writes there is told
         return []
-    return sorted(path.parent for path in folder.glob("*/events.jsonl"))
 
 
 def find_run(name: str, folder: Path) -> Path:
@@ -135,7 +143,7 @@ def _summary(folder: Path) -> Mapping[str, Any]:
     return {
         "run": folder.name,
         "status": answer.get("status", "unfinished"),
-        "question": records[0]["question"] if records else "",
+        "question": records[0].get("question", "") if records else "",
         "cost": answer.get("cost"),
         "answer": answer.get("text", ""),
     }
@@ -166,7 +174,9 @@ def _story(records: list[dict[str, Any]]) -> Iterator[str]:
         yield "graph:"
         yield from (f"  {line}" for line in dialect.lines(totals.graph, totals.graph))
     answer = _answer(records)
-    if answer:
+    if not answer:
+        yield "unfinished: the run goes on, or was broken off"
+    else:
         yield f"answer: {answer['text']}"
         yield from (f"  rests on {item['text']}" for item in answer["evidence"])
 

@@ -6,9 +6,11 @@ import asyncio
 import contextvars
 import threading
 from collections.abc import Callable
-from typing import TypeVar
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import ParamSpec, TypeVar
 
 T = TypeVar("T")
+P = ParamSpec("P")
 
 
 async def in_thread(function: Callable[[], T], seconds: float | None = None) -> T:
@@ -56,3 +58,31 @@ def _harmless(error: BaseException) -> BaseException:
     harmless = RuntimeError(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__)
     harmless.__cause__ = error
     return harmless
+
+
+class DaemonExecutor(ThreadPoolExecutor):
+    """Runs each call on a daemon thread of its own, for a loop of ours.
+
+    LangChain runs models that only have a blocking call on the loop's executor. The usual one keeps the program alive
+    until the call returns, also where its run was cancelled.
+    """
+
+    def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        """Starts a call."""
+        future: Future[T] = Future()
+
+        def work() -> None:
+            if not future.set_running_or_notify_cancel():
+                return
+            try:
+                result = fn(*args, **kwargs)
+            except BaseException as error:  # handed to the waiter
+                future.set_exception(_harmless(error))
+            else:
+                future.set_result(result)
+
+        threading.Thread(target=work, daemon=True, name="kgot-executor").start()
+        return future
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Leaves calls that still run to themselves."""

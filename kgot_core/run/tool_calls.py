@@ -12,6 +12,7 @@ from kgot_core.errors import Unreadable
 from kgot_core.reading.toolcalls import read_tool_calls
 from kgot_core.run.side_by_side import side_by_side
 from kgot_core.run.toolbox import unknown_tool
+from kgot_core.run.transcript import asked_again
 
 DEFAULT_TOOL = "ask_llm"
 CORRECTIONS = 2
@@ -27,7 +28,8 @@ async def choose_tools(run: Run, missing: str) -> tuple[ToolCallRequest, ...]:
     Returns:
         Distinct calls that can be made.
     """
-    tail = run.prompt("choose_tools", missing=missing)
+    slots = {"question": asked_again(run.task.question), "missing": missing}
+    tail = run.prompt("choose_tools", **slots)
     good: list[ToolCallRequest] = []
     for attempt in range(1 + CORRECTIONS):
         step = "choice" if attempt == 0 else f"correction-{attempt}"
@@ -36,7 +38,7 @@ async def choose_tools(run: Run, missing: str) -> tuple[ToolCallRequest, ...]:
         good = _distinct([*good, *calls])
         if not problems:
             break
-        tail = run.prompt("choose_again", missing=missing, problems="\n".join(f"- {problem}" for problem in problems))
+        tail = run.prompt("choose_again", problems="\n".join(f"- {problem}" for problem in problems), **slots)
     if not good and any(spec.name == DEFAULT_TOOL for spec in run.tools.specs):
         question = f"{run.task.question}\n\nWanted now: {missing}"
         good = [ToolCallRequest(DEFAULT_TOOL, {"question": question})]

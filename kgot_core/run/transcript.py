@@ -109,8 +109,7 @@ class Transcript:
             results: Tool calls of the round.
             touched: Ids of elements that it added, changed or removed.
         """
-        calls = [_call_line(result) for result in results]
-        self._calls += calls
+        self._calls += [_call_line(result) for result in results]
         present = [element for element_id in touched if (element := self._graph.get(element_id))]
         if len(present) < len(touched):
             # What is gone cannot be taken back from the text above.
@@ -118,7 +117,9 @@ class Transcript:
             return
         changed = [element for element in present if element.id in self._shown]
         new = [element for element in present if element.id not in self._shown]
-        lines = [*calls, *self._dialect.lines(new, self._graph)]
+        lines = [f"Called: {_call_line(result)}" for result in results]
+        if new:
+            lines += ["Added to the graph:", *self._dialect.lines(new, self._graph)]
         if changed:
             lines += ["Changed since it was shown above:", *self._dialect.lines(changed, self._graph)]
         self._shown |= {element.id for element in present}
@@ -137,7 +138,7 @@ class Transcript:
         if left_out:
             lines.append(f"({left_out} of {len(elements)} nodes and edges are not shown; a query still finds them)")
         self._shown = {element.id for element in elements}
-        self._log = [tagged("graph", "\n".join(lines) or "(empty)")]
+        self._log = [tagged("graph", "\n".join(lines) or "(empty before the first round)")]
         if calls:
             self._log.append(tagged("tool_calls_made", "\n".join(calls)))
         self._base_tokens = _tokens(self._log, 2 * self.budget)

@@ -51,6 +51,6 @@ def _try(provider: SandboxProvider, settings: Any) -> tuple[Problem, Sandbox | N
         return Problem(""), provider.open(settings)
     except KgotError as error:
         return Problem(error.message, error.hint), None
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         # A third party's sandbox that breaks is one that is not ready; the next one may be.
         return Problem(f"{type(error).__name__}: {error}"), None

@@ -16,6 +16,7 @@ from kgot_core.contracts.sink import Sink
 from kgot_core.contracts.task import Answer, JsonSchema
 from kgot_core.errors import UsageError
 from kgot_core.plugins import PluginRegistry
+from kgot_core.run.threads import DaemonExecutor
 from kgot_core.session.session import Session
 from kgot_core.settings import Override, Settings, Sources
 from kgot_core.settings.start import config_folder, load_plugins, refuse_failures
@@ -154,5 +155,6 @@ def _loop(process: int) -> asyncio.AbstractEventLoop:
         process: The process; a fork has the parent's loop in memory, but not the thread that runs it.
     """
     loop = asyncio.new_event_loop()
+    loop.set_default_executor(DaemonExecutor())
     threading.Thread(target=loop.run_forever, daemon=True, name="kgot-loop").start()
     return loop

@@ -32,12 +32,13 @@ async def replay_run(
         sinks: Who is told of the events; they are closed at the end.
 
     Raises:
-        ReplayDiverged: The run would now ask something that its record does not hold.
+        ReplayDiverged: The run would now ask something else than its record holds.
+        RecordEnds: It would ask more than its record holds, as that of a cancelled run does.
         UsageError: There is no readable run in the folder.
     """
     records = list(read_records(folder))
     start = from_record(records[0]) if records else None
-    if not isinstance(start, RunStarted):
+    if not isinstance(start, RunStarted) or not {"settings", "backend", "models", "sandbox"} <= start.plan.keys():
         raise UsageError(f"the run in {folder} has no beginning")
     settings = Settings.from_json(start.plan["settings"], env=env)  # type: ignore[arg-type]
     parts = recorded_parts(registry, settings, start.plan)

@@ -127,7 +127,7 @@ class Session:
         run = _new_id()
         if folder is None and self._runs is not None:
             _refuse_run_folder(self._runs)
-            folder = self._runs / run
+            folder = self.folder_of(run)
         files = FileShelf(task.files, folder / "files" if folder is not None else None)
         async with self._turn:
             writer = RunWriter(folder) if folder is not None else None
@@ -144,6 +144,10 @@ class Session:
     def sandbox_name(self) -> str:
         """Name of the sandbox in which model-written Python runs."""
         return self._opened().sandbox.name
+
+    def folder_of(self, run: str) -> Path | None:
+        """Gives the folder of a run that was given none of its own; ``None`` where runs stay in memory."""
+        return None if self._runs is None else self._runs / run
 
     async def stream(self, task: Task | str, *, attachments: Iterable[Path | str] = ()) -> AsyncIterator[Event]:
         """Answers a task and gives its events as they happen; the last is a ``RunFinished`` with the answer.

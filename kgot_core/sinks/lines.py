@@ -80,7 +80,7 @@ def _(event: events.GraphWritten, graph: TaskGraph) -> Sequence[str]:
         return [f"  graph write refused: {one_line(event.error)}"]
     counts = {name: len(event.change.get(name, ())) for name in ("added", "changed", "removed")}  # type: ignore[arg-type]
     shown = ", ".join(f"{count} {name}" for name, count in counts.items() if count) or "nothing new"
-    return [f"  graph: {shown}; now {len(graph.nodes)} nodes and {len(graph.edges)} edges"]
+    return [f"  graph: {shown}; now {counted(len(graph.nodes), 'node')} and {counted(len(graph.edges), 'edge')}"]
 
 
 @_lines.register
@@ -88,7 +88,7 @@ def _(event: events.GraphQueried, graph: TaskGraph) -> Sequence[str]:
     if event.error:
         return [f"  query refused: {one_line(event.error)}"]
     first = f": {one_line(str(dict(event.rows[0])))}" if event.rows else ""
-    return [f"  query: {len(event.rows)} row{'' if len(event.rows) == 1 else 's'}{first}"]
+    return [f"  query: {counted(len(event.rows), 'row')}{first}"]
 
 
 @_lines.register
@@ -123,7 +123,13 @@ def _(event: events.RunFinished, graph: TaskGraph) -> Sequence[str]:
     cost = "cost unknown" if answer["cost"] is None else f"${answer['cost']:.4f}"
     tokens = f"{usage['input_tokens'] + usage['output_tokens']:,} tokens"
     how = f" by {answer['how']}" if answer["how"] else ""
-    return [f"{answer['status']}{how}: {answer['iterations']} rounds, {usage['requests']} requests, {tokens}, {cost}"]
+    rounds, requests = counted(answer["iterations"], "round"), counted(usage["requests"], "request")
+    return [f"{answer['status'].replace('_', ' ')}{how}: {rounds}, {requests}, {tokens}, {cost}"]
+
+
+def counted(number: int, what: str) -> str:
+    """Gives a number with its noun."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def one_line(text: str, width: int = WIDTH) -> str:

@@ -1,4 +1,4 @@
-"""Keeps a run's records in memory: for a replay, a notebook or a test."""
+"""Keeps records in memory: for a replay, a notebook or a test."""
 
 from __future__ import annotations
 
@@ -17,3 +17,20 @@ class MemorySink(Sink):
     def emit(self, record: Mapping[str, Any]) -> None:
         """Keeps one record."""
         self.records.append(record)
+
+
+class LastSink(Sink):
+    """Keeps the last record of a kind in ``record``.
+
+    Args:
+        kind: The kind.
+    """
+
+    def __init__(self, kind: str) -> None:
+        self.record: Mapping[str, Any] | None = None
+        self._kind = kind
+
+    def emit(self, record: Mapping[str, Any]) -> None:
+        """Keeps the record where it is of the kind."""
+        if record["kind"] == self._kind:
+            self.record = record

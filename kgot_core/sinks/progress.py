@@ -8,7 +8,7 @@ from typing import Any, TextIO
 from kgot_core.contracts.dialect import Dialect, dialect_from_json
 from kgot_core.contracts.sink import Sink
 from kgot_core.events import PARTS, Event, GraphOpened, GraphWritten, from_record
-from kgot_core.graph.elements import change_from_json
+from kgot_core.graph.elements import change_from_json, snapshot_from_json
 from kgot_core.graph.fold import TaskGraph
 from kgot_core.sinks.lines import event_lines, one_line
 
@@ -28,7 +28,9 @@ class Totals:
     def take(self, record: Mapping[str, Any]) -> None:
         """Folds one record in."""
         kind, step = record["kind"], record["step"]
-        if kind == "graph_written" and not record["error"]:
+        if kind == "graph_opened":
+            self.graph = TaskGraph(snapshot_from_json(record["snapshot"]))
+        elif kind == "graph_written" and not record["error"]:
             self.graph.apply(change_from_json(record["change"]))
         elif kind == "model_called":
             usage = record["usage"]
@@ -47,7 +49,8 @@ class Totals:
     def line(self) -> str:
         """Gives the state of the run on one line."""
         tools = ", ".join(self.running.values())
-        parts = [self.iteration or "starting", f"running {tools}" if tools else self.stage.replace("_", " ")]
+        parts = [self.iteration] if self.iteration else []
+        parts.append(f"running {tools}" if tools else self.stage.replace("_", " "))
         parts.append(f"{len(self.graph.nodes)} nodes, {len(self.graph.edges)} edges")
         parts.append(f"{self.tokens:,} tokens")
         parts.append("cost unknown" if self.unpriced else f"${self.cost:.4f}")

@@ -20,6 +20,8 @@ from kgot_core.run.transcript import asked_again
 EMPTY = "it returned nothing"
 FAILED = "it could not be run"
 MOST_SHOWN = 3
+# Names of a single column that say nothing; any other may tell the unit.
+NAMELESS = frozenset({"result", "value", "answer"})
 
 
 @dataclass
@@ -123,7 +125,7 @@ def show_rows(rows: Sequence[Row]) -> str:
         values = {name: value for name, value in row.items() if value not in (None, "", [], {})}
         if not values:
             continue
-        if len(row) == 1:
+        if len(row) == 1 and next(iter(row)) in NAMELESS:
             lines.append(_text(next(iter(values.values()))))
         else:
             lines.append(", ".join(f"{name}: {_text(value)}" for name, value in values.items()))

@@ -31,7 +31,7 @@ def ready_sandbox(provider: SandboxProvider, settings: Any) -> Sandbox:
     """Opens a sandbox for a test; where it cannot run, the test is skipped, or fails where ``CI`` is set."""
     problem = provider.check(settings)
     if problem is not None:
-        text = f"the sandbox {provider.name} cannot run here: {problem.message}"
+        text = f"the sandbox {provider.name} cannot run here: {problem.message} ({problem.hint})"
         pytest.fail(text) if os.environ.get("CI") else pytest.skip(text)
     return provider.open(settings)
 

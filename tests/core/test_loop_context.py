@@ -102,7 +102,7 @@ async def test_where_nothing_is_left_to_shrink_the_run_ends_cleanly(kit: ModuleT
 def test_the_state_grows_at_its_end_only(kit: ModuleType) -> None:
     graph = TaskGraph()
     shown = transcript(kit, graph)
-    assert "(empty)" in shown.text
+    assert "(empty before the first round)" in shown.text
     before = shown.text
     for number in range(1, 5):
         node = Node(f"n{number}", ("Lake",), {"name": f"Lake {number}", "depth_m": number}, f"Lake {number}")
@@ -110,7 +110,7 @@ def test_the_state_grows_at_its_end_only(kit: ModuleType) -> None:
         shown.add_round(number, [result("text", q=f"lake {number}")], [node.id])
         assert shown.text.startswith(before) and shown.text != before
         before = shown.text
-    assert '<round number="4">\ntool(q=lake 4): ok\n"Lake 4" :Lake depth_m=4\n</round>' in shown.text
+    assert '<round number="4">\nCalled: tool(q=lake 4): ok\nAdded to the graph:\n"Lake 4" :Lake depth_m=4\n</round>' in shown.text
 
 
 def test_a_changed_element_is_shown_again_as_changed(kit: ModuleType) -> None:

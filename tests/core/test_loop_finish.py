@@ -27,13 +27,13 @@ async def test_no_calculation(kit: ModuleType) -> None:
     for reply in ("NO", "No.", "**NO**", "<think>Is there one?</think>\nNO", "NO\n```python\nprint(5)\n```"):
         done = await kit.solve(compute=reply)
         assert "Calculated" not in done.at("parse")[0].tail and not done.of("code_ran")
-    assert '<partial_answer source="the task\'s knowledge graph">\n61\n' in done.at("compute")[0].tail
+    assert '<partial_answer source="the task\'s knowledge graph">\ndepth_m: 61\n' in done.at("compute")[0].tail
 
 
 async def test_a_calculation_is_added_to_what_the_graph_gave(kit: ModuleType) -> None:
     done = await kit.solve(compute="It does.\n```python\nprint('feet', 61 * 3.28)\n61 * 2\n```")
     assert (
-        "<findings>\n61\n\nCalculated from this:\nfeet 200.07999999999998\n122\n</findings>" in done.at("parse")[0].tail
+        "<findings>\ndepth_m: 61\n\nCalculated from this:\nfeet 200.07999999999998\n122\n</findings>" in done.at("parse")[0].tail
     )
     assert done.of("code_ran")[0]["stage"] == "compute"
 
@@ -43,7 +43,7 @@ async def test_a_calculation_that_fails_is_mended_three_times(kit: ModuleType) -
     done = await kit.solve(compute="```python\nprint(a)\n```", mend_code=mend)
     tails = [asked.tail for asked in done.at("mend_code")]
     assert "name 'a' is not defined" in tails[0] and "name 'b' is not defined" in tails[1]
-    assert "printed nothing" in tails[2] and "Values: 61" in tails[2]
+    assert "printed nothing" in tails[2] and "Values: depth_m: 61" in tails[2]
     assert "Calculated from this:\n61" in done.at("parse")[0].tail
     never = await kit.solve(
         compute="```python\nprint(a)\n```", mend_code=lambda asked: f"```python\nprint(a{asked.number})\n```"
@@ -64,7 +64,7 @@ async def test_without_a_sandbox_the_partial_answer_stands(kit: ModuleType, monk
     monkeypatch.setattr(CodeDesk, "run", gone)
     done = await kit.solve(compute="```python\nprint(5)\n```")
     assert done.notices == ["the calculation could not be run: the sandbox is gone"]
-    assert done.answer.status == "answered" and "<findings>\n61\n</findings>" in done.at("parse")[0].tail
+    assert done.answer.status == "answered" and "<findings>\ndepth_m: 61\n</findings>" in done.at("parse")[0].tail
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ async def test_a_parse_that_was_cut_off_counts_only_with_a_whole_value(kit: Modu
 
 async def test_parses_that_cannot_be_read_leave_what_the_graph_gave(kit: ModuleType) -> None:
     done = await kit.solve(parse=kit.cut("VALUE: 6"))
-    assert (done.answer.status, done.answer.text) == ("answered", "61")
+    assert (done.answer.status, done.answer.text) == ("answered", "depth_m: 61")
     assert "could not be read" in done.answer.reason
     assert [asked.n for asked in done.at("parse")] == [3, 3]
     assert done.answer.evidence

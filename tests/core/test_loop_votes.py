@@ -105,6 +105,13 @@ async def test_the_loop_counts_votes_and_keeps_their_reasons(kit: ModuleType) ->
     assert "- The depth of the lake is missing.\n- The river is missing." in missing
 
 
+@pytest.mark.parametrize("first", [0, 1])
+async def test_a_tie_of_the_loops_votes_means_enhance(kit: ModuleType, first: int) -> None:
+    votes = [(kit.SOLVE, kit.ENHANCE)[(first + place) % 2] for place in range(4)]
+    done = await kit.solve(settings={"loop.num_next_steps_decision": 4, "loop.max_iterations": 1}, decide=votes)
+    assert done.of("voted")[0]["choice"] == "enhance" and done.answer.how == "forced query"
+
+
 async def test_votes_that_all_cannot_be_read_go_round_within_the_limit(kit: ModuleType) -> None:
     done = await kit.solve(settings={"loop.max_iterations": 3}, decide=BAD)
     assert [asked.n for asked in done.at("decide")] == [5, 5] * 3

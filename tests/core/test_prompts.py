@@ -157,7 +157,7 @@ def test_examples_stand_far_from_the_end_and_the_request_last() -> None:
         text = prompts.text(name).strip()
         assert text.endswith("</request>"), name
         assert "example" not in text.partition("<request>")[2].replace("${example_source}", ""), name
-    for name in ("decide", "direct", "retrieve", "extract_statements", "extract_facts"):
+    for name in ("decide", "direct", "retrieve", "extract_statements", "extract_facts", "choose_tools"):
         assert "${question}" in prompts.text(name).partition("<request>")[2], name
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
+import subprocess
 import sys
 import tomllib
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,9 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = [ROOT, *sorted(file.parent for file in ROOT.glob("plugins/*/pyproject.toml"))]
-PLUGINS = PACKAGES[1:]
+LISTED = re.findall(r"^-e (\S+)", (ROOT / "plugins/dev.txt").read_text("utf-8"), re.MULTILINE)
+PLUGINS = [ROOT / folder for folder in LISTED if folder != "."]
+PACKAGES = [ROOT, *PLUGINS]
 
 
 def told(package: Path) -> dict[str, Any]:
@@ -110,28 +112,35 @@ def test_a_plugin_names_the_core_that_it_was_made_for(package: Path) -> None:
     assert core.specifier.contains(told(ROOT)["project"]["version"])
 
 
+def test_a_checkout_installs_every_package() -> None:
+    there = [file.parent.relative_to(ROOT).as_posix() for file in ROOT.glob("plugins/*/pyproject.toml")]
+    assert sorted(LISTED) == sorted([".", *there]), "plugins/dev.txt has one line for each package"
+
+
 @every_plugin
-def test_a_plugin_is_part_of_the_checkout_and_of_the_checks(package: Path) -> None:
-    folder = package.relative_to(ROOT).as_posix()
-    assert f"-e {folder}\n" in (ROOT / "plugins/dev.txt").read_text("utf-8"), "make installs what is listed there"
+def test_what_a_plugin_imports_is_watched(package: Path) -> None:
     contracts = told(ROOT)["tool"]["importlinter"]["contracts"]
-    watched = {
+    plugins = [
         module for contract in contracts if contract["type"] == "forbidden" for module in contract["source_modules"]
-    }
-    assert module_of(package).name in watched, "a plugin imports the contracts only, which import-linter checks"
+    ]
+    assert module_of(package).name in plugins, "a plugin imports the contracts only, which import-linter checks"
 
 
 @every_plugin
-def test_listing_a_plugin_imports_no_driver(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_listing_a_plugin_imports_no_driver(package: Path) -> None:
     drivers = {requirement.name.replace("-", "_") for requirement in requirements(package)} - {"kgot_core"}
-    for driver in drivers:
-        monkeypatch.setitem(sys.modules, driver, None)
-    for loaded in [name for name in sys.modules if name.split(".")[0] == module_of(package).name]:
-        monkeypatch.delitem(sys.modules, loaded)
-    module = import_module(f"{module_of(package).name}.plugin")
-    hooks = [name for name in vars(module) if name.startswith("kgot_") and callable(getattr(module, name))]
-    assert hooks
-    assert all(provider.summary.endswith(".") for hook in hooks for provider in getattr(module, hook)())
+    code = (
+        "import json, sys\n"
+        f"sys.modules.update(dict.fromkeys({sorted(drivers)}))\n"
+        f"import {module_of(package).name}.plugin as module\n"
+        "hooks = [name for name in vars(module) if name.startswith('kgot_') and callable(getattr(module, name))]\n"
+        "print(json.dumps([provider.summary for hook in hooks for provider in getattr(module, hook)()]))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    summaries = json.loads(done.stdout)
+    assert summaries
+    assert all(summary.endswith(".") for summary in summaries)
 
 
 def test_the_core_has_the_extras_that_are_promised() -> None:

@@ -1,7 +1,8 @@
 """A real Neo4j for tests and measurements: fetched through Maven once, started once a test run on a free port.
 
-``shared()`` gives the server of this test run to every process of it. A keeper process owns it and ends it as soon as
-no process that asked for it is alive any more, so that nothing stays behind whatever becomes of the test run.
+``shared()`` gives the server of this test run to every process of it, and ``alone()`` its one database to one of them
+at a time. A keeper process owns it and ends it as soon as no process that asked for it is alive any more, so that
+nothing stays behind whatever becomes of the test run.
 """
 
 from __future__ import annotations
@@ -160,7 +161,9 @@ class Neo4jServer:
                 if self.process.poll() is not None:
                     raise NotHere(f"Neo4j ended while it started: {self._log()}")
                 try:
-                    driver.execute_query("RETURN 1", database_="neo4j")
+                    # Not by execute_query, which waits longer and longer between its tries.
+                    with driver.session(database="neo4j") as session:
+                        session.run("RETURN 1").consume()
                     return
                 except AuthError as error:
                     self.kill()
@@ -218,8 +221,7 @@ def shared(apoc: bool = False) -> str:
     Raises:
         NotHere: It cannot be had here.
     """
-    run = os.environ.get("PYTEST_XDIST_TESTRUNUID", f"pid-{os.getpid()}")
-    folder = Path(tempfile.gettempdir()) / f"kgot-neo4j-{os.getuid()}-{run}{'-apoc' if apoc else ''}"
+    folder = _folder(apoc)
     users, told = folder / "users", folder / "told.json"
     users.mkdir(parents=True, exist_ok=True)
     (users / str(os.getpid())).touch()
@@ -238,6 +240,16 @@ def shared(apoc: bool = False) -> str:
     if reason := answer.get("reason"):
         raise NotHere(reason)
     return str(answer["uri"])
+
+
+def alone(apoc: bool = False) -> contextlib.AbstractContextManager[None]:
+    """Holds the shared server's one database against the other processes of this test run."""
+    return locked(_folder(apoc) / "database.lock")
+
+
+def _folder(apoc: bool) -> Path:
+    run = os.environ.get("PYTEST_XDIST_TESTRUNUID", f"pid-{os.getpid()}")
+    return Path(tempfile.gettempdir()) / f"kgot-neo4j-{os.getuid()}-{run}{'-apoc' if apoc else ''}"
 
 
 def keep(folder: Path, apoc: bool) -> None:
@@ -260,6 +272,9 @@ def keep(folder: Path, apoc: bool) -> None:
 
 def _alive(pid: int) -> bool:
     try:
+        os.kill(pid, 0)
+        if not Path("/proc/self/stat").exists():
+            return True
         state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
     except OSError:
         return False

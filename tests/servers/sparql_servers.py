@@ -87,14 +87,14 @@ def need_java() -> str:
 
 
 @contextlib.contextmanager
-def running(name: str) -> Iterator[Server]:
-    """Runs a server for the time of the block.
+def running(name: str, port: int = 0) -> Iterator[Server]:
+    """Runs a server for the time of the block, on a free port where none is given.
 
     Raises:
         Missing: It cannot run on this machine.
     """
     with tempfile.TemporaryDirectory(prefix=f"kgot-{name}-", ignore_cleanup_errors=True) as folder:
-        port = free_port()
+        port = port or free_port()
         command, env, alive = _command(name, port, Path(folder))
         with (Path(folder) / "log").open("wb") as log:
             process = subprocess.Popen(command, env=env, cwd=folder, stdout=log, stderr=log, stdin=subprocess.DEVNULL)

@@ -45,7 +45,7 @@ def to_store(properties: Properties, about: str) -> dict[str, Any]:
         for item in value if isinstance(value, tuple) else (value,):
             _check(item, name, about)
         if _native(value):
-            made[name] = list(value) if isinstance(value, tuple) else value
+            made[name] = [_sent(item) for item in value] if isinstance(value, tuple) else _sent(value)
         else:
             made[name] = [plain_text(item) for item in value] if isinstance(value, tuple) else plain_text(value)
             made[BESIDE + name] = json.dumps(encode(value), ensure_ascii=False)
@@ -67,6 +67,28 @@ def _native(value: Value) -> bool:
     kinds = {type(item) for item in value}
     zones = {item.tzinfo is None for item in value if isinstance(item, datetime.datetime | datetime.time)}
     return len(kinds) <= 1 and len(zones) <= 1 and all(_native(item) for item in value)
+
+
+class _Fixed(datetime.tzinfo):
+    """An offset that answers for a time of day as well: the driver asks in a way that the standard one refuses."""
+
+    def __init__(self, offset: datetime.timedelta | None) -> None:
+        self._offset = offset
+
+    def utcoffset(self, moment: object) -> datetime.timedelta | None:
+        return self._offset
+
+    def dst(self, moment: object) -> datetime.timedelta | None:
+        return None
+
+    def tzname(self, moment: object) -> str | None:
+        return None
+
+
+def _sent(value: Value) -> Value:
+    if isinstance(value, datetime.time) and value.tzinfo is not None:
+        return value.replace(tzinfo=_Fixed(value.utcoffset()))
+    return value
 
 
 def _odd_time(value: Value) -> bool:

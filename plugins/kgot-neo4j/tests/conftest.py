@@ -57,11 +57,18 @@ def uri(servers: ModuleType) -> str:
 
 
 @pytest.fixture
-def settings(uri: str, servers: ModuleType) -> Callable[..., Neo4jSettings]:
+def database(uri: str, servers: ModuleType) -> Iterator[str]:
+    """The server's one database, for one test at a time, also where several processes run tests."""
+    with servers.alone():
+        yield uri
+
+
+@pytest.fixture
+def settings(database: str, servers: ModuleType) -> Callable[..., Neo4jSettings]:
     """Gives settings for the server; what a test left there is replaced."""
 
     def make(**changed: Any) -> Neo4jSettings:
-        given = {"uri": uri, "password": servers.PASSWORD, "existing": "replace", "start_seconds": 5.0, **changed}
+        given = {"uri": database, "password": servers.PASSWORD, "existing": "replace", "start_seconds": 5.0, **changed}
         return Neo4jSettings(**given)
 
     return make

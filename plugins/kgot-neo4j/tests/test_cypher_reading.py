@@ -14,7 +14,7 @@ from kgot_neo4j.cypher.tokens import NotClosed, mend_apostrophes, plain, quoted,
 
 WORDS = ["MERGE", "(a:A", "WITH", "FOREACH", "CALL", "RETURN", "ON", "SET", "EXISTS", "MATCH", "é", "1.5", "$p"]
 TEXTS = ["'x;y'", '"it\\"s"', "`a;``b`", "// c\n", "/* ; */"]
-SYMBOLS = list("{}()[];*,:|=.-<>") + ["..", "->", "<-", "+="]
+SYMBOLS = [*"{}()[];*,:|=.-<>", "..", "->", "<-", "+="]
 PIECES = st.sampled_from(WORDS + TEXTS + SYMBOLS)
 
 

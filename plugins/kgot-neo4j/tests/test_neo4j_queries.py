@@ -68,7 +68,10 @@ def test_rows_are_json_without_bookkeeping(filled):
             "none": None,
         }
     ]
-    times = "RETURN date('2020-02-01') AS d, datetime('2020-01-01T10:00:00Z') AS t, localtime('10:00') AS l, duration('P1D') AS u"
+    times = (
+        "RETURN date('2020-02-01') AS d, datetime('2020-01-01T10:00:00Z') AS t, localtime('10:00') AS l, "
+        "duration('P1D') AS u"
+    )
     assert filled.query(times) == [
         {
             "d": {"@date": "2020-02-01"},
@@ -103,7 +106,7 @@ def test_errors_tell_cause_and_place(graph):
     with pytest.raises(QueryError) as caught:
         graph.query("MATCH (n:A)\nRETURN n.name AS a, m.name AS b")
     assert caught.value.message == "Variable `m` not defined" and (caught.value.line, caught.value.column) == (2, 21)
-    with pytest.raises(QueryError, match="(?i)parameter"):
+    with pytest.raises(QueryError, match=r"(?i)parameter"):
         graph.query("MATCH (n:A {name: $name}) RETURN n")
     with pytest.raises(QueryError, match="took longer than 1 seconds"):
         graph.query("UNWIND range(1, 100000000) AS x UNWIND range(1, 100000000) AS y RETURN count(*) AS c", seconds=1)

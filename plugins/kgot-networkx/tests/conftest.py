@@ -23,7 +23,7 @@ def make_sandbox(name: str) -> Sandbox:
     provider = PROVIDERS[name]
     settings = provider.settings()
     if problem := provider.check(settings):
-        pytest.skip(f"no sandbox {name} here: {problem.message}")
+        pytest.skip(f"no sandbox {name} here: {problem.message} ({problem.hint})")
     return provider.open(settings)
 
 

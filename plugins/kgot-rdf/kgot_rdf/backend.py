@@ -6,10 +6,14 @@ import threading
 import time
 from collections.abc import Sequence
 
+from kgot_core.contracts.backend import Call, GraphBackend, OpenContext, Row
+from kgot_core.errors import QueryError, Refused
+from kgot_core.graph.elements import GraphChange, GraphSnapshot
 from kgot_rdf.completion import complete
 from kgot_rdf.dialect import dialect
+from kgot_rdf.folding import Folded, Ids
 from kgot_rdf.names import Names
-from kgot_rdf.record import Folded, Ids, RdfRecord
+from kgot_rdf.record import RdfRecord
 from kgot_rdf.rows import to_rows
 from kgot_rdf.settings import GraphSettings
 from kgot_rdf.statement import Reader, check_hidden
@@ -17,10 +21,6 @@ from kgot_rdf.store import Store
 from kgot_rdf.taking import take
 from kgot_rdf.triples import Delta
 from kgot_rdf.writing import evaluate, named
-
-from kgot_core.contracts.backend import Call, GraphBackend, OpenContext, Row
-from kgot_core.errors import QueryError, Refused
-from kgot_core.graph.elements import GraphChange, GraphSnapshot
 
 # More rows than asked for are read where they have to be sorted.
 _MOST_ROWS = 20_000
@@ -40,7 +40,6 @@ class RdfBackend(GraphBackend):
         self.dialect = dialect(settings.namespace)
         self._reader = Reader(settings.namespace, settings.statement_chars)
         self._applied: dict[str, GraphChange] = {}
-        self._load_seconds = settings.load_seconds
         self._cancels = 0
         self._jobs = threading.Lock()
         self._records = threading.Lock()
@@ -56,7 +55,7 @@ class RdfBackend(GraphBackend):
         self.record.fold(complete(self.record, Delta(tuple(triples))))
         if triples != found:
             # Blank nodes have got names: the store has to know them by these.
-            store.commit(Delta(tuple(triples), tuple(found)), Delta(), self._load_seconds, lambda derived: None)
+            store.refill()
 
     def write(self, chain: str, call: Call) -> GraphChange:
         """Runs one block of updates as one transaction; see :class:`~kgot_core.contracts.backend.GraphBackend`."""

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from kgot_core.errors import QueryError
 from kgot_rdf.mapping import described
 from kgot_rdf.names import TYPE
 from kgot_rdf.record import RdfRecord
 from kgot_rdf.terms import Term, Triple, is_literal
 from kgot_rdf.triples import Delta, then
-
-from kgot_core.errors import QueryError
 
 
 def complete(record: RdfRecord, delta: Delta) -> Delta:

@@ -6,13 +6,12 @@ import re
 from dataclasses import dataclass
 from importlib.resources import files
 
-from kgot_rdf.mapping import INFERRED
-from kgot_rdf.names import DEFAULT_NAMESPACE, TYPE, Names
-from kgot_rdf.terms import XSD, Term, read_literal, to_term
-
 from kgot_core.contracts.dialect import Dialect, NameOf, QueryExample
 from kgot_core.graph.elements import Edge, Node
 from kgot_core.graph.values import Properties, Value
+from kgot_rdf.mapping import INFERRED
+from kgot_rdf.names import DEFAULT_NAMESPACE, TYPE, Names
+from kgot_rdf.terms import XSD, Term, read_literal, to_term
 
 _HEADING = re.compile(r"^# (.+)$", re.MULTILINE)
 _FENCED = re.compile(r"^```sparql\n(?P<code>.*?)\n```$", re.MULTILINE | re.DOTALL)
@@ -52,7 +51,10 @@ class TurtleDialect(Dialect):
         parts = [*kinds, *_pairs(own, names)]
         subject = self.name(node)
         line = f"{subject} {' ; '.join(parts)} ." if parts else f"# {subject}"
-        notes = [*(["inferred"] if node.inferred else []), *(["inferred: " + " ; ".join(_pairs(derived, names))] if derived else [])]
+        notes = [
+            *(["inferred"] if node.inferred else []),
+            *(["inferred: " + " ; ".join(_pairs(derived, names))] if derived else []),
+        ]
         return f"{line} # {', '.join(notes)}" if notes else line
 
     def edge_line(self, edge: Edge, name_of: NameOf) -> str:

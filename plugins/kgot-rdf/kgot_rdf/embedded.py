@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from typing import Any
 
+from kgot_core.errors import QueryError, StoreUnavailable
 from kgot_rdf.messages import syntax_error
 from kgot_rdf.process import ChildProcess, Lost
 from kgot_rdf.record import RdfRecord
@@ -14,8 +15,6 @@ from kgot_rdf.store import Store, Table, lines
 from kgot_rdf.terms import Triple, canonical
 from kgot_rdf.text import Built
 from kgot_rdf.triples import Delta, then
-
-from kgot_core.errors import QueryError, StoreUnavailable
 
 _TRIES = 2
 
@@ -82,6 +81,14 @@ class EmbeddedStore(Store):
             return inferred
         found = self._reply({"do": "commit", **_commit(delta, inferred)}, None, seconds)
         return Delta(tuple(map(_triple, found["added"])), tuple(map(_triple, found["removed"])))
+
+    def refill(self) -> None:
+        """See :class:`~kgot_rdf.store.Store`."""
+        self._filled = False
+        try:
+            self._ready(True)
+        except Lost as error:
+            raise StoreUnavailable(f"the store cannot be filled: {error}") from None
 
     def cancel(self) -> None:
         """See :class:`~kgot_rdf.store.Store`."""

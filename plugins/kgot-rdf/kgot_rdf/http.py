@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import http.client
-import json
 import re
 import select
 import socket
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 from urllib.parse import SplitResult, urlencode, urlsplit
 
+from kgot_core.errors import QueryError, Refused, StoreError, StoreUnavailable
+from kgot_rdf.http_body import OneSegment, OneSegmentTls, cause, limit, read_body, shown, too_long
 from kgot_rdf.messages import syntax_error
 from kgot_rdf.text import Built
 
-from kgot_core.errors import QueryError, Refused, StoreError, StoreUnavailable
-
 JSON = "application/sparql-results+json"
 TRIPLES = "application/n-triples"
-MOST_BYTES = 64 << 20
-_PART = 1 << 18
 _TAG = re.compile(r"<(script|style)\b.*?</\1>|<[^>]+>", re.DOTALL | re.IGNORECASE)
 _TIME = re.compile(r"time[d ]?-?\s?out|timeout|took too long|cancelled", re.IGNORECASE)
 _DENIED = {
@@ -54,7 +49,7 @@ class SparqlClient:
         self._update_url = update_url
         self._headers = dict(headers)
         self._connect_seconds = connect_seconds
-        self._connections: dict[tuple[str, str], http.client.HTTPConnection] = {}
+        self._connections: dict[tuple[str, str], OneSegment] = {}
         self._cancelled = False
 
     def query(self, text: str, accept: str, graphs: Sequence[str], seconds: float, built: Built | None = None) -> bytes:
@@ -73,7 +68,7 @@ class SparqlClient:
             raise self._failure(self._query_url, status, kind, body, built, seconds)
         if not kind.startswith((accept, "application/json" if accept == JSON else accept)):
             if not body.strip():
-                raise _too_long(seconds)
+                raise too_long(seconds)
             raise self._not_sparql(self._query_url, kind)
         return body
 
@@ -133,13 +128,13 @@ class SparqlClient:
             raise QueryError("the statement holds half a character (a lone surrogate)") from None
         connection = self._connected(url, parts, end)
         try:
-            _limit(connection, end)
-            connection.request("POST", path, content, {**self._headers, **headers})
+            limit(connection, end)
+            connection.post(path, content, {**self._headers, **headers})
             if meanwhile is not None:
                 meanwhile()
-            _limit(connection, end)
+            limit(connection, end)
             response = connection.getresponse()
-            body = _read(connection, response, end)
+            body = read_body(connection, response, end)
         except (http.client.HTTPException, OSError) as error:
             connection.close()
             raise self._broken(url, built, error, seconds) from None
@@ -148,11 +143,11 @@ class SparqlClient:
             raise
         return response.status, (response.getheader("content-type") or "").lower(), body
 
-    def _connected(self, url: str, parts: SplitResult, end: float) -> http.client.HTTPConnection:
+    def _connected(self, url: str, parts: SplitResult, end: float) -> OneSegment:
         key = parts.scheme, parts.netloc
         connection = self._connections.get(key)
         if connection is None:
-            kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+            kind = OneSegmentTls if parts.scheme == "https" else OneSegment
             connection = self._connections[key] = kind(parts.hostname or "", parts.port)
         if connection.sock is not None and select.select([connection.sock], [], [], 0)[0]:
             # The server has closed it meanwhile, or it holds the rest of an answer that nobody waits for.
@@ -163,8 +158,9 @@ class SparqlClient:
                 connection.connect()
             except OSError as error:
                 connection.close()
-                cause = "no answer in time" if isinstance(error, TimeoutError) else _cause(error)
-                raise StoreUnavailable(f"the SPARQL server at {shown(url)} does not answer: {cause}") from None
+                said = "no answer in time" if isinstance(error, TimeoutError) else cause(error)
+                raise StoreUnavailable(f"the SPARQL server at {shown(url)} does not answer: {said}") from None
+            assert connection.sock is not None
             connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return connection
 
@@ -172,9 +168,9 @@ class SparqlClient:
         if self._cancelled:
             failure = QueryError("the statement was cancelled; nothing was changed")
         elif isinstance(error, TimeoutError | http.client.IncompleteRead):
-            failure = _too_long(seconds)
+            failure = too_long(seconds)
         else:
-            return Uncertain(f"the connection to the SPARQL server at {shown(url)} broke: {_cause(error)}")
+            return Uncertain(f"the connection to the SPARQL server at {shown(url)} broke: {cause(error)}")
         return failure if built is not None else _UncertainQuery(failure.message)
 
     def _failure(
@@ -189,7 +185,7 @@ class SparqlClient:
             text = _TAG.sub(" ", text)
         text = " ".join(text.split())
         if _TIME.search(text) or (status == 503 and not text):
-            return _too_long(seconds)
+            return too_long(seconds)
         if status in (429, 503):
             return StoreUnavailable(f"the SPARQL server at {shown(url)} is busy ({status})")
         if 300 <= status < 400:
@@ -208,63 +204,3 @@ class _UncertainQuery(QueryError):
 def is_uncertain(error: BaseException) -> bool:
     """Tells whether an update that raised this may have been done all the same."""
     return isinstance(error, Uncertain | _UncertainQuery)
-
-
-def read_json(body: bytes, seconds: float) -> Mapping[str, Any]:
-    """Reads a result table; one that is cut off is a time-out.
-
-    Raises:
-        QueryError: It is cut off.
-    """
-    try:
-        data = json.loads(body)
-        if "boolean" in data or isinstance(data["results"]["bindings"], list):
-            return dict(data)
-    except (ValueError, KeyError, TypeError):
-        pass
-    raise _too_long(seconds)
-
-
-def credentials(user: str, password: str, token: str) -> dict[str, str]:
-    """Gives the headers that authenticate."""
-    if token:
-        return {"authorization": f"Bearer {token}"}
-    if user:
-        return {"authorization": "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()}
-    return {}
-
-
-def shown(url: str) -> str:
-    """Gives an address without what may be secret in it."""
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
-
-
-def _limit(connection: http.client.HTTPConnection, end: float) -> None:
-    if connection.sock is not None:
-        connection.sock.settimeout(max(0.01, end - time.monotonic()))
-
-
-def _read(connection: http.client.HTTPConnection, response: http.client.HTTPResponse, end: float) -> bytes:
-    body = response.read(_PART)
-    if len(body) < _PART:
-        return body
-    parts, size = [body], len(body)
-    while part := response.read(_PART):
-        parts.append(part)
-        size += len(part)
-        if size > MOST_BYTES:
-            raise QueryError("the result is too large; ask for less")
-        if time.monotonic() > end:
-            raise TimeoutError
-        _limit(connection, end)
-    return b"".join(parts)
-
-
-def _too_long(seconds: float) -> QueryError:
-    return QueryError(f"the statement took longer than {seconds:.3g} seconds, or its result was cut off; ask for less")
-
-
-def _cause(error: BaseException) -> str:
-    return " ".join(str(error).split())[:120] or type(error).__name__
-

@@ -11,10 +11,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 
+from kgot_core.graph.values import Properties, Scalar, Value
 from kgot_rdf.names import NODE, OBJECT, PREDICATE, STATEMENT, SUBJECT, TYPE, VALUES, Names
 from kgot_rdf.terms import Term, Triple, from_term, is_literal, literal, read_literal, to_term
-
-from kgot_core.graph.values import Properties, Scalar, Value
 
 Pairs = Iterable[tuple[Term, Term]]
 INFERRED = "inferred:"
@@ -22,9 +21,9 @@ _STRUCTURE = (SUBJECT, PREDICATE, OBJECT)
 
 
 def labels_of(pairs: Pairs, names: Names) -> tuple[str, ...]:
-    """Gives a node's labels from its predicates and objects."""
-    types = (obj for predicate, obj in pairs if predicate == TYPE and not is_literal(obj))
-    return tuple(names.to_name(obj) for obj in types if obj != NODE)
+    """Gives a node's labels from its predicates and objects, in order of the alphabet: triples have none."""
+    types = [obj for predicate, obj in pairs if predicate == TYPE and not is_literal(obj) and obj != NODE]
+    return tuple(sorted(map(names.to_name, types)))
 
 
 def properties_of(pairs: Pairs, names: Names) -> dict[str, Value]:
@@ -97,9 +96,7 @@ def property_triples(term: Term, properties: Properties, names: Names) -> list[T
     return found
 
 
-def edge_triples(
-    spot: Triple, edges: Iterable[tuple[Term, Properties]], names: Names
-) -> list[Triple]:
+def edge_triples(spot: Triple, edges: Iterable[tuple[Term, Properties]], names: Names) -> list[Triple]:
     """Gives the triples of all edges of one type between two nodes.
 
     Args:

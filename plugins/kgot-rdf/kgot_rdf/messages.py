@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 
-from kgot_rdf.text import Built
-
 from kgot_core.errors import QueryError
+from kgot_rdf.text import Built
 
 _MOST = 240
 _POSITION = re.compile(r"(?:error at |line |Line )(\d+)(?:[,:]? ?(?:column |col: |between columns )?)(\d+)")

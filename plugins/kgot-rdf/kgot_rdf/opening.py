@@ -7,12 +7,11 @@ import re
 from pathlib import Path
 from typing import Any
 
+from kgot_core.contracts.backend import GraphBackend, OpenContext
 from kgot_rdf.backend import RdfBackend
 from kgot_rdf.embedded import EmbeddedStore
 from kgot_rdf.rules import read_rules
 from kgot_rdf.settings import GraphSettings, RdfSettings, RemoteSettings
-
-from kgot_core.contracts.backend import GraphBackend, OpenContext
 
 
 def open_embedded(settings: RdfSettings, context: OpenContext) -> GraphBackend:

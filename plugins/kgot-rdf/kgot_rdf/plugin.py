@@ -7,10 +7,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kgot_rdf.settings import GraphSettings, RdfSettings, RemoteSettings
-
 from kgot_core.hookspecs import hookimpl
 from kgot_core.providers import BackendProvider, Problem
+from kgot_rdf.settings import GraphSettings, RdfSettings, RemoteSettings
 
 if TYPE_CHECKING:
     from kgot_core.contracts.backend import GraphBackend, OpenContext

@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import kgot_rdf
+from kgot_core.errors import QueryError, Refused, StoreUnavailable
 from kgot_rdf.wire import receive, send
-
-from kgot_core.errors import QueryError, StoreUnavailable
 
 START_SECONDS = 30.0
 _PASSED_ON = ("PATH", "SYSTEMROOT", "TEMP", "TMP", "TMPDIR", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
@@ -47,7 +46,8 @@ class ChildProcess:
         """Starts the process.
 
         Raises:
-            StoreUnavailable: It cannot be started; the message says why.
+            Refused: What it is started with cannot be used; the message says why.
+            StoreUnavailable: It cannot be started.
         """
         self.end()
         self._cancelled = self._lost = False
@@ -70,7 +70,8 @@ class ChildProcess:
             raise StoreUnavailable(f"the store's own process did not start: {error}") from None
         if "failure" in reply:
             self.end()
-            raise StoreUnavailable(reply["failure"].partition(": ")[2] or reply["failure"])
+            cause = " ".join(str(reply["failure"]).split())
+            raise Refused((cause.partition(": ")[2] or cause)[:300])
 
     def ask(self, request: Mapping[str, Any], seconds: float) -> Any:
         """Sends a request and waits for its reply.

@@ -95,7 +95,7 @@ class Reasoner:
             self._graph.add(triple)
 
     def _closure(self) -> set[Triple]:
-        import owlrl
+        import owlrl  # type: ignore[import-untyped]
 
         kind = owlrl.RDFS_Semantics if self._inference == "rdfs" else owlrl.OWLRL_Semantics
         closed = _graph("") + self._graph
@@ -109,7 +109,8 @@ class Reasoner:
         for _ in range(_ROUNDS):
             new: set[Triple] = set()
             for rule in self._rules:
-                for triple in store.query(rule, default_graph=[ox.DefaultGraph(), INFERRED]):
+                found_now: Any = store.query(rule, default_graph=[ox.DefaultGraph(), INFERRED])
+                for triple in found_now:
                     stated = ox.Quad(triple.subject, triple.predicate, triple.object)
                     text = str(triple.subject), str(triple.predicate), str(triple.object)
                     if text not in found and stated not in store:

@@ -4,37 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 
+from kgot_core.graph.elements import Edge, Element, GraphChange, GraphSnapshot, Node
+from kgot_rdf.folding import Folded, Ids, Place, Touched
 from kgot_rdf.mapping import INFERRED, described, labels_of, properties_of
 from kgot_rdf.names import GENID, OBJECT, SUBJECT, TYPE, Names
 from kgot_rdf.terms import Term, Triple, is_literal
 from kgot_rdf.triples import Delta, Triples
 
-from kgot_core.graph.elements import Edge, Element, GraphChange, GraphSnapshot, Node
-
 _GENID = re.compile(r"\d+")
 _GENID_START = f"<{GENID}"
-Place = tuple[Triple, Term]
-
-
-@dataclass(frozen=True)
-class Ids:
-    """Ids that elements have to get: of nodes by their IRI, of edges by triple and describing resource."""
-
-    nodes: Mapping[Term, str] = field(default_factory=dict)
-    edges: Mapping[Place, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Folded:
-    """What was folded, and what is needed to take it back."""
-
-    change: GraphChange
-    delta: Delta
-    inferred: Delta
-    gone: Ids
-    counters: Mapping[str, int]
 
 
 class RdfRecord:
@@ -119,7 +98,7 @@ class RdfRecord:
             What that means for the elements, and what :meth:`undo` needs.
         """
         counters = dict(self._counters)
-        touched = _Touched()
+        touched = Touched()
         self._note(touched, delta)
         self._note(touched, inferred)
         self.stated.fold(delta)
@@ -136,9 +115,9 @@ class RdfRecord:
         self.fold(folded.delta.back(), folded.inferred.back(), folded.gone)
         self._counters = dict(folded.counters)
 
-    def _note(self, touched: _Touched, delta: Delta) -> None:
+    def _note(self, touched: Touched, delta: Delta) -> None:
         for triple in (*delta.removed, *delta.added):
-            subject, predicate, obj = triple
+            subject, _, obj = triple
             spot = self._describes.get(subject)
             touched.nodes[subject] = None
             if spot is not None:
@@ -150,7 +129,7 @@ class RdfRecord:
                 if term.startswith(_GENID_START) and (found := _GENID.fullmatch(term[len(_GENID_START) : -1])):
                     self._counters["genid"] = max(self._counters["genid"], int(found[0]))
 
-    def _describe(self, delta: Delta, touched: _Touched) -> None:
+    def _describe(self, delta: Delta, touched: Touched) -> None:
         """Finds out anew which of the touched subjects describe an edge."""
         for subject in dict.fromkeys(triple[0] for triple in (*delta.removed, *delta.added)):
             old, new = self._describes.get(subject), described(self.stated.of(subject))
@@ -170,9 +149,7 @@ class RdfRecord:
             for source, predicate in self.stated.to(subject):
                 touched.spot((source, predicate, subject))
 
-    def _refresh(
-        self, touched: _Touched, ids: Ids, gone: tuple[dict[Term, str], dict[Place, str]]
-    ) -> GraphChange:
+    def _refresh(self, touched: Touched, ids: Ids, gone: tuple[dict[Term, str], dict[Place, str]]) -> GraphChange:
         added: list[Element] = []
         changed: list[Element] = []
         removed: list[str] = []
@@ -261,15 +238,3 @@ class RdfRecord:
             if predicate != TYPE or triples is self.inferred:
                 return True
         return False
-
-
-class _Touched:
-    def __init__(self) -> None:
-        self.nodes: dict[Term, None] = {}
-        self.spots: dict[Triple, None] = {}
-
-    def spot(self, spot: Triple) -> None:
-        self.spots[spot] = None
-        self.nodes[spot[0]] = None
-        self.nodes[spot[2]] = None
-

@@ -8,8 +8,13 @@ from typing import Any
 from urllib.parse import quote
 
 import pyoxigraph as ox
+
+from kgot_core.contracts.backend import GraphScope
+from kgot_core.errors import QueryError, Refused, StoreError, StoreUnavailable
+from kgot_core.providers import Problem
 from kgot_rdf.embedded import EmbeddedStore
-from kgot_rdf.http import JSON, TRIPLES, SparqlClient, credentials, is_uncertain, read_json, shown
+from kgot_rdf.http import JSON, TRIPLES, SparqlClient, is_uncertain
+from kgot_rdf.http_body import credentials, read_json, shown
 from kgot_rdf.record import RdfRecord
 from kgot_rdf.settings import RemoteSettings
 from kgot_rdf.statement import Query
@@ -17,10 +22,6 @@ from kgot_rdf.store import Store, Table, lines
 from kgot_rdf.terms import Term, Triple, canonical, iri, is_iri_text, literal
 from kgot_rdf.text import Built
 from kgot_rdf.triples import Delta
-
-from kgot_core.contracts.backend import GraphScope
-from kgot_core.errors import QueryError, Refused, StoreError, StoreUnavailable
-from kgot_core.providers import Problem
 
 _PING_SECONDS = 5.0
 _CHUNK = 20_000
@@ -82,6 +83,7 @@ class RemoteStore(Store):
             raise Refused(f"backends.rdf-remote.graph_prefix is no address: {settings.graph_prefix!r}")
         self._inferred, self._stage = f"{self._graph}:inferred", f"{self._graph}:staged"
         self._drops = scope.mode == "new" and not settings.keep
+        self._read_only = scope.mode == "read_only"
         self._certain = True
         self._staged = False
         self._closed = False
@@ -154,6 +156,13 @@ class RemoteStore(Store):
                 self._certain = False
             raise
 
+    def refill(self) -> None:
+        """See :class:`~kgot_rdf.store.Store`."""
+        if self._read_only:
+            raise Refused("the graph holds blank nodes, which have to get names: open it once for writing")
+        self._certain = False
+        self._make_certain()
+
     def cancel(self) -> None:
         """See :class:`~kgot_rdf.store.Store`."""
         self._client.cancel()
@@ -185,11 +194,15 @@ class RemoteStore(Store):
         if self._certain:
             return
         record = self._record()
-        self._client.update(self._drop(), self._load_seconds)
+        # The first part goes with the dropping: a graph of usual size is never half there.
+        text = self._drop()
         for graph, triples in ((self._graph, tuple(record.stated)), (self._inferred, tuple(record.inferred))):
             for start in range(0, len(triples), _CHUNK):
-                part = Delta(added=triples[start : start + _CHUNK])
-                self._client.update(_data(graph, part), self._load_seconds)
+                part = _data(graph, Delta(added=triples[start : start + _CHUNK]))
+                self._client.update(f"{text} ;\n{part}" if text else part, self._load_seconds)
+                text = ""
+        if text:
+            self._client.update(text, self._load_seconds)
         self._certain = True
 
 

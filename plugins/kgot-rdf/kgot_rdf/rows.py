@@ -6,12 +6,11 @@ import datetime
 import math
 from collections.abc import Sequence
 
+from kgot_core.contracts.backend import Row
+from kgot_core.graph.values import Iri, JsonValue, LangText, TypedText
 from kgot_rdf.names import Names
 from kgot_rdf.store import Table
 from kgot_rdf.terms import Term, from_term, is_literal
-
-from kgot_core.contracts.backend import Row
-from kgot_core.graph.values import Iri, JsonValue, LangText, TypedText
 
 
 def to_rows(table: Table, names: Names, limit: int, ordered: bool) -> Sequence[Row]:
@@ -31,7 +30,9 @@ def to_rows(table: Table, names: Names, limit: int, ordered: bool) -> Sequence[R
         pairs = zip(table.names, row, strict=True)
         rows.append({name: None if term is None else _value(term, names, blanks) for name, term in pairs})
     if cut and limit > 1:
-        rows[-1:] = [{"note": f"only the first {limit - 1:,} rows are shown; there are more: ask for less, or count them"}]
+        rows[-1:] = [
+            {"note": f"only the first {limit - 1:,} rows are shown; there are more: ask for less, or count them"}
+        ]
     return rows
 
 

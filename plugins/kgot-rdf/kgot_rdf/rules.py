@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 
+from kgot_core.errors import QueryError, Refused
 from kgot_rdf.names import PREFIXES
 from kgot_rdf.text import place
 from kgot_rdf.tokens import Token, tokenize
-
-from kgot_core.errors import QueryError, Refused
 
 
 def read_rules(path: str, namespace: str) -> Sequence[str]:
@@ -31,7 +31,7 @@ def read_rules(path: str, namespace: str) -> Sequence[str]:
     head = source[: tokens[starts[0]].start]
     declared = {
         token.text[:-1]
-        for before, token in zip(tokens, tokens[1 : starts[0]], strict=False)
+        for before, token in pairwise(tokens[: starts[0]])
         if before.word == "PREFIX" and token.kind == "name"
     }
     known = {"": namespace, **PREFIXES}

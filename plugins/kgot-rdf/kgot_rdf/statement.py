@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NoReturn, TypeAlias
+from typing import Literal, TypeAlias
 
+from kgot_core.errors import QueryError
 from kgot_rdf.names import PREFIXES
+from kgot_rdf.parts import Parts
 from kgot_rdf.suspicion import refuse_hidden
 from kgot_rdf.text import Built, Piece, place
 from kgot_rdf.tokens import Token, tokenize
-
-from kgot_core.errors import QueryError
 
 Form: TypeAlias = Literal["SELECT", "ASK", "CONSTRUCT", "DESCRIBE"]
 
@@ -114,19 +114,23 @@ class Reader:
             parts.fail("the statement is empty; write INSERT or DELETE")
         return Update(tuple(operations), parts.own)
 
-    def _parts(self, source: str) -> _Parts:
+    def _parts(self, source: str) -> Parts:
         if len(source) > self._limit:
-            raise QueryError(f"the statement has {len(source):,} characters, more than the {self._limit:,} that are run")
-        return _Parts(source, tokenize(source), dict(self._known), self._namespace)
+            raise QueryError(
+                f"the statement has {len(source):,} characters, more than the {self._limit:,} that are run"
+            )
+        return Parts(source, tokenize(source), dict(self._known), self._namespace)
 
     def _screen(self, source: str, tokens: Sequence[Token]) -> None:
         for token in tokens:
             if token.kind == "word" and token.word in _REFUSED:
                 raise QueryError(_REFUSED[token.word], *place(source, token.start))
             if token.text == "<<":
-                raise QueryError("<< is not allowed: use rdf:subject, rdf:predicate, rdf:object", *place(source, token.start))
+                raise QueryError(
+                    "<< is not allowed: use rdf:subject, rdf:predicate, rdf:object", *place(source, token.start)
+                )
 
-    def _operation(self, parts: _Parts) -> Operation:
+    def _operation(self, parts: Parts) -> Operation:
         word = parts.tokens[parts.index].word
         if word in QUERIES:
             parts.fail(f"{word} only reads, and nothing was written; a write begins with INSERT or DELETE")
@@ -143,7 +147,7 @@ class Reader:
         self._screen(parts.source, parts.tokens[begin : parts.index])
         return operation
 
-    def _clear(self, parts: _Parts, word: str) -> Operation:
+    def _clear(self, parts: Parts, word: str) -> Operation:
         parts.index += 1
         if parts.word == "SILENT":
             parts.index += 1
@@ -154,7 +158,7 @@ class Reader:
         parts.index += 1
         return Operation("clear")
 
-    def _insert_or_delete(self, parts: _Parts, word: str) -> Operation:
+    def _insert_or_delete(self, parts: Parts, word: str) -> Operation:
         parts.index += 1
         if parts.word == "DATA":
             parts.index += 1
@@ -188,7 +192,7 @@ class Reader:
         )
 
 
-def _data(parts: _Parts, word: str, block: Sequence[Token]) -> Operation:
+def _data(parts: Parts, word: str, block: Sequence[Token]) -> Operation:
     inner = block[1:-1]
     pieces = [*parts.slice(inner)]
     if inner and inner[-1].text != ".":
@@ -196,107 +200,6 @@ def _data(parts: _Parts, word: str, block: Sequence[Token]) -> Operation:
     if word == "DELETE" and (blank := next((t for t in inner if t.kind == "blank" or t.text == "["), None)):
         raise QueryError("DELETE DATA cannot name a blank node; use its name", *place(parts.source, blank.start))
     return Operation("insert data" if word == "INSERT" else "delete data", data=parts.build(pieces))
-
-
-class _Parts:
-    """A statement's tokens and where the reader stands."""
-
-    def __init__(self, source: str, tokens: list[Token], known: dict[str, str], namespace: str) -> None:
-        self.source = source
-        self.tokens = tokens
-        self.index = 0
-        self.own: dict[str, str] = {}
-        self._known = known
-        self._base = namespace
-        self._namespace = namespace
-
-    @property
-    def here(self) -> Token | None:
-        return self.tokens[self.index] if self.index < len(self.tokens) else None
-
-    @property
-    def word(self) -> str:
-        return self.here.word if self.here else ""
-
-    def fail(self, message: str) -> NoReturn:
-        at = self.here.start if self.here else len(self.source.rstrip())
-        raise QueryError(message, *place(self.source, at))
-
-    def prologue(self) -> None:
-        """Takes declarations in, also in the style of Turtle."""
-        while self.here is not None and (self.word in ("PREFIX", "BASE") or self.here.text.lower() in ("@prefix", "@base")):
-            turtle = self.here.kind == "at"
-            prefix = self.here.text.lower().endswith("prefix")
-            self.index += 1
-            name = self._take("name", "a prefix such as ex:").text if prefix else ""
-            address = self._take("iri", "an address such as <http://example.org/>").text[1:-1]
-            if prefix:
-                self._declare(name[:-1] if name.endswith(":") else name, address)
-            else:
-                self._base = address
-            if turtle and self.here is not None and self.here.text == ".":
-                self.index += 1
-
-    def _declare(self, prefix: str, address: str) -> None:
-        # The state shows names with `:`, so that is what the model means, whatever it declares.
-        if prefix:
-            self.own[prefix] = self._known[prefix] = address
-
-    def _take(self, kind: str, wanted: str) -> Token:
-        if self.here is None or self.here.kind != kind:
-            self.fail(f"{wanted} is expected here")
-        self.index += 1
-        return self.tokens[self.index - 1]
-
-    def block(self) -> Sequence[Token]:
-        """Takes a block in braces."""
-        if self.here is None or self.here.text != "{":
-            self.fail("{ is expected here")
-        begin, depth = self.index, self.here.depth
-        while not (self.tokens[self.index].text == "}" and self.tokens[self.index].depth == depth):
-            self.index += 1
-        self.index += 1
-        return self.tokens[begin : self.index]
-
-    def slice(self, tokens: Sequence[Token]) -> list[Piece]:
-        """Gives tokens as pieces of the statement; mended ones in their new form."""
-        pieces: list[Piece] = []
-        if not tokens:
-            return pieces
-        begin = tokens[0].start
-        for token in tokens:
-            if len(token.text) == token.end - token.start and self.source.startswith(token.text, token.start):
-                continue
-            pieces += [Piece(self.source[begin : token.start], begin), Piece(token.text, token.start)]
-            begin = token.end
-        return [*pieces, Piece(self.source[begin : tokens[-1].end], begin)]
-
-    def construct(self, template: Sequence[Token], where: Sequence[Token]) -> Built:
-        """Makes the query that gives a template's triples."""
-        middle = [Piece("CONSTRUCT "), *self.slice(template), Piece(" WHERE "), *self.slice(where)]
-        return self.build(middle, [*template, *where])
-
-    def build(self, pieces: Sequence[Piece], tokens: Sequence[Token] | None = None) -> Built:
-        """Puts the declarations of the prefixes in front that the rest uses."""
-        used: dict[str, str] = {}
-        for token in self.tokens if tokens is None else tokens:
-            if token.kind == "name":
-                self._use(token, used)
-        head = "".join(f"PREFIX {prefix}: <{address}>\n" for prefix, address in used.items())
-        return Built(self.source, [Piece(f"BASE <{self._base}>\n{head}"), *pieces])
-
-    def _use(self, token: Token, used: dict[str, str]) -> None:
-        prefix = token.text.partition(":")[0]
-        if prefix in used:
-            return
-        address = self._known.get(prefix)
-        if address is None:
-            declares = f"PREFIX {prefix}: <...>"
-            raise QueryError(
-                f"the prefix {prefix}: is not declared; write {declares} in front, or use :{token.text.partition(':')[2]}",
-                *place(self.source, token.start),
-            )
-        used[prefix] = address
 
 
 def check_hidden(source: str, built: Built) -> None:

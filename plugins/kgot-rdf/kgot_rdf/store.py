@@ -58,6 +58,10 @@ class Store(ABC):
         """
 
     @abstractmethod
+    def refill(self) -> None:
+        """Puts what the record holds in the place of what is there."""
+
+    @abstractmethod
     def cancel(self) -> None:
         """Ends what runs, called from another thread."""
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from kgot_rdf.mapping import INFERRED, edge_triples, node_triples, property_triples
-from kgot_rdf.names import TYPE
-from kgot_rdf.record import Ids, Place, RdfRecord
-from kgot_rdf.terms import Term, Triple, from_term, is_literal
-from kgot_rdf.triples import Delta
-
 from kgot_core.errors import QueryError
 from kgot_core.graph.elements import Edge, Element, GraphChange, Node
 from kgot_core.graph.values import Properties, Value, plain_text
+from kgot_rdf.folding import Ids, Place
+from kgot_rdf.mapping import INFERRED, edge_triples, node_triples, property_triples
+from kgot_rdf.names import TYPE
+from kgot_rdf.record import RdfRecord
+from kgot_rdf.terms import Term, Triple, from_term, is_literal
+from kgot_rdf.triples import Delta
 
 _NAMING = ("name", "title", "rdfs:label", "label", "id", "text")
 
@@ -217,9 +217,7 @@ def _keep_forms(new: Sequence[Triple], old: Sequence[Triple]) -> dict[Triple, No
 
 def _split(properties: Properties) -> tuple[dict[str, Value], dict[str, Value]]:
     own = {name: value for name, value in properties.items() if not name.startswith(INFERRED)}
-    derived = {
-        name.removeprefix(INFERRED): value for name, value in properties.items() if name.startswith(INFERRED)
-    }
+    derived = {name.removeprefix(INFERRED): value for name, value in properties.items() if name.startswith(INFERRED)}
     return own, derived
 
 
@@ -234,4 +232,3 @@ def _about(element: Element) -> str:
     if isinstance(element, Edge):
         return f"the edge {element.type}"
     return f'the node "{element.key or _name(element)}"'
-

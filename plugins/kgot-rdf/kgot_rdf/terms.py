@@ -6,6 +6,7 @@ import datetime
 import json
 import math
 import re
+from collections.abc import Callable
 from decimal import Decimal
 from typing import TypeAlias
 
@@ -31,10 +32,10 @@ _DECIMAL = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)")
 _DOUBLE = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 _ZONE = r"(?:Z|[+-]\d\d:\d\d)?"
 _TIME = r"\d\d:\d\d:\d\d(?:\.\d{1,6})?"
-_TEMPORAL = {
-    "dateTime": (re.compile(rf"\d{{4}}-\d\d-\d\dT{_TIME}{_ZONE}"), datetime.datetime),
-    "date": (re.compile(r"\d{4}-\d\d-\d\d"), datetime.date),
-    "time": (re.compile(_TIME + _ZONE), datetime.time),
+_TEMPORAL: dict[str, tuple[re.Pattern[str], Callable[[str], Scalar]]] = {
+    "dateTime": (re.compile(rf"\d{{4}}-\d\d-\d\dT{_TIME}{_ZONE}"), datetime.datetime.fromisoformat),
+    "date": (re.compile(r"\d{4}-\d\d-\d\d"), datetime.date.fromisoformat),
+    "time": (re.compile(_TIME + _ZONE), datetime.time.fromisoformat),
 }
 _SPECIAL = {"INF": math.inf, "+INF": math.inf, "-INF": -math.inf, "NaN": math.nan}
 # Longer numbers than Python turns into text by default stay text.
@@ -117,10 +118,10 @@ def from_term(term: Term) -> Scalar:
         return text
     if datatype == OTHER:
         try:
-            value = decode(json.loads(text))
+            other = decode(json.loads(text))
         except (ValueError, KeyError):
             return TypedText(text, datatype)
-        return TypedText(text, datatype) if isinstance(value, tuple) else value
+        return TypedText(text, datatype) if isinstance(other, tuple) else other
     if not datatype.startswith(XSD):
         return TypedText(text, datatype)
     value = _xsd_value(text, datatype[len(XSD) :])
@@ -167,7 +168,7 @@ def _xsd_value(text: str, kind: str) -> Scalar | None:
         return number if math.isfinite(number) and Decimal(repr(number)) == Decimal(text) else None
     if kind in _TEMPORAL and _TEMPORAL[kind][0].fullmatch(text):
         try:
-            return _TEMPORAL[kind][1].fromisoformat(text)
+            return _TEMPORAL[kind][1](text)
         except ValueError:
             return None
     return None

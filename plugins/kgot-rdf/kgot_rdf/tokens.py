@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple, TypeAlias
 
+from kgot_core.errors import QueryError
 from kgot_rdf.names import LOCAL_CHARS
 from kgot_rdf.text import place
-
-from kgot_core.errors import QueryError
 
 Kind: TypeAlias = Literal["iri", "string", "at", "var", "blank", "name", "number", "word", "mark"]
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import pyoxigraph as ox
+
 from kgot_rdf.reasoning import INFERRED, Reasoner, Violation, open_reasoner
 from kgot_rdf.wire import receive, send
 
@@ -61,7 +62,7 @@ class Worker:
 
     def construct(self, request: Mapping[str, Any]) -> Any:
         """Runs a CONSTRUCT query and gives all its triples."""
-        found = self._store.query(request["text"], default_graph=self._graphs())
+        found: Any = self._store.query(request["text"], default_graph=self._graphs())
         rows, cut = _take((_texts(triple) for triple in found), MOST_TRIPLES)
         if cut:
             return {"error": f"the statement changes more than {MOST_TRIPLES:,} triples at once"}

@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 
 import pyoxigraph as ox
+
+from kgot_core.errors import QueryError
 from kgot_rdf.messages import syntax_error
 from kgot_rdf.record import RdfRecord
 from kgot_rdf.statement import Update
@@ -14,8 +16,6 @@ from kgot_rdf.store import Store
 from kgot_rdf.terms import Term, Triple, canonical
 from kgot_rdf.text import Built
 from kgot_rdf.triples import Delta, then
-
-from kgot_core.errors import QueryError
 
 _BLANK = re.compile(r"_:\S+")
 
@@ -35,8 +35,8 @@ def evaluate(update: Update, record: RdfRecord, store: Store, seconds: float) ->
                 added: Sequence[Triple] = ()
                 removed: Sequence[Triple] = (*record.stated, *total.added)
             elif operation.data is not None:
-                found = named(parse(operation.data), record.new_resource)
-                added, removed = (found, ()) if operation.kind == "insert data" else ((), found)
+                data = named(parse(operation.data), record.new_resource)
+                added, removed = (data, ()) if operation.kind == "insert data" else ((), data)
             else:
                 if waiting:
                     store.stage(record.stated.net(total), end - time.monotonic())

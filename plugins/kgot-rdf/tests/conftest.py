@@ -79,7 +79,9 @@ class OpenGraph:
     @property
     def edges(self) -> list[tuple[str, str, str, dict[str, Any]]]:
         keys = {node.id: node.key for node in self.snapshot.nodes}
-        listed = [(keys[edge.source], edge.type, keys[edge.target], dict(edge.properties)) for edge in self.snapshot.edges]
+        listed = [
+            (keys[edge.source], edge.type, keys[edge.target], dict(edge.properties)) for edge in self.snapshot.edges
+        ]
         return sorted(listed, key=repr)
 
     def triples(self) -> int:
@@ -138,7 +140,10 @@ def open_graphs(sparql_servers: Any) -> Iterator[Any]:
         graph.backend.close()
 
 
-STORES = ["rdf", *(pytest.param(name, marks=pytest.mark.xdist_group("sparql")) for name in ("oxigraph", "fuseki", "rdf4j"))]
+STORES = [
+    "rdf",
+    *(pytest.param(name, marks=pytest.mark.xdist_group("sparql")) for name in ("oxigraph", "fuseki", "rdf4j")),
+]
 
 
 @pytest.fixture(params=STORES)
@@ -153,7 +158,9 @@ def local(open_graphs: Any) -> OpenGraph:
     return open_graphs("rdf").empty()
 
 
-@pytest.fixture(params=[pytest.param(name, marks=pytest.mark.xdist_group("sparql")) for name in ("oxigraph", "fuseki", "rdf4j")])
+@pytest.fixture(
+    params=[pytest.param(name, marks=pytest.mark.xdist_group("sparql")) for name in ("oxigraph", "fuseki", "rdf4j")]
+)
 def server(request: pytest.FixtureRequest, sparql_servers: Any) -> Any:
     """Each real server."""
     return sparql_servers(request.param)

@@ -82,8 +82,8 @@ def test_a_write_as_a_query_is_refused_by_its_grammar(graph):
 
 def test_illegal_characters_in_prefixed_names_are_mended(graph):
     graph.write(
-        "PREFIX f: <http://kg.example/> INSERT DATA { f:Alien_(1979) f:by f:R.Scott . f:O'Neil f:in f:AC/DC . f:R&D f:rate"
-        " f:50% . f:Acme_Inc. f:p 1 . }"
+        "PREFIX f: <http://kg.example/> INSERT DATA { f:Alien_(1979) f:by f:R.Scott . f:O'Neil f:in f:AC/DC . f:R&D"
+        " f:rate f:50% . f:Acme_Inc. f:p 1 . }"
     )
     assert graph.triples() == 4
     found = {row["s"] for row in graph.query("SELECT ?s { ?s ?p ?o }")}
@@ -154,13 +154,18 @@ def test_writes_that_reach_outside_are_refused_and_change_nothing(graph, stateme
 
 def test_words_in_literals_names_and_comments_are_no_keywords(graph):
     graph.write('INSERT DATA { :LOAD :SERVICE "SERVICE <http://x> { GRAPH }" } # CLEAR ALL')
-    assert graph.query("SELECT ?x { :LOAD :SERVICE ?x } # SERVICE <http://x> {}") == [{"x": "SERVICE <http://x> { GRAPH }"}]
+    assert graph.query("SELECT ?x { :LOAD :SERVICE ?x } # SERVICE <http://x> {}") == [
+        {"x": "SERVICE <http://x> { GRAPH }"}
+    ]
 
 
 def test_a_write_with_a_known_id_is_not_done_again(graph):
     call = Call("same")
     change = graph.backend.write("INSERT DATA { :a :n 1 }", call)
-    assert graph.backend.write("DELETE { ?s :n ?n } INSERT { ?s :n ?m } WHERE { ?s :n ?n BIND(?n + 1 AS ?m) }", call) == change
+    assert (
+        graph.backend.write("DELETE { ?s :n ?n } INSERT { ?s :n ?m } WHERE { ?s :n ?n BIND(?n + 1 AS ?m) }", call)
+        == change
+    )
     assert graph.query("SELECT ?n { :a :n ?n }") == [{"n": 1}]
 
 

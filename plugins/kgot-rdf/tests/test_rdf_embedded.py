@@ -12,7 +12,7 @@ from kgot_rdf.settings import RdfSettings
 from kgot_core.contracts.backend import Call, GraphScope, OpenContext
 from kgot_core.errors import QueryError, Refused, StoreError
 
-ENDLESS = "SELECT (COUNT(*) AS ?n) WHERE { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . ?m ?n1 ?o . ?p ?q ?r FILTER(?a != ?r) }"
+ENDLESS = "SELECT (COUNT(*) AS ?n) WHERE { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . ?m ?q ?r FILTER(?a != ?r) }"
 
 
 def opened(folder: str = "", mode: Any = "new", name: str = "test", **settings: Any) -> Any:
@@ -20,7 +20,11 @@ def opened(folder: str = "", mode: Any = "new", name: str = "test", **settings: 
 
 
 def many(count: int) -> str:
-    return "INSERT DATA { " + " ".join(f":n{number} :value {number} ; :next :n{number + 1} ." for number in range(count)) + " }"
+    return (
+        "INSERT DATA { "
+        + " ".join(f":n{number} :value {number} ; :next :n{number + 1} ." for number in range(count))
+        + " }"
+    )
 
 
 def test_a_query_is_ended_at_its_time_limit_and_the_graph_is_there_again(local):
@@ -36,7 +40,10 @@ def test_a_write_that_takes_too_long_changes_nothing(local):
     local.write(many(60))
     before = local.snapshot
     with pytest.raises(QueryError, match="longer than"):
-        local.write("INSERT { ?a :far ?r } WHERE { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . ?m ?n ?o . ?p ?q ?r }", seconds=0.3)
+        local.write(
+            "INSERT { ?a :far ?r } WHERE { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . ?m ?n ?o . ?p ?q ?r }",
+            seconds=0.3,
+        )
     assert local.snapshot == before and local.triples() == 120
     local.write("INSERT DATA { :a :b 1 }")
     assert local.triples() == 121

@@ -24,9 +24,9 @@ from kgot_core.graph.fold import TaskGraph, compare
 from kgot_core.graph.values import Iri, LangText, TypedText, encode, encode_properties, equal_values
 
 TEXT = st.text(st.characters(exclude_categories=("Cs",)), max_size=12)
-OFFSETS = st.none() | st.timedeltas(
-    datetime.timedelta(hours=-14), datetime.timedelta(hours=14)
-).map(lambda delta: datetime.timezone(datetime.timedelta(seconds=int(delta.total_seconds()))))
+OFFSETS = st.none() | st.timedeltas(datetime.timedelta(hours=-14), datetime.timedelta(hours=14)).map(
+    lambda delta: datetime.timezone(datetime.timedelta(seconds=int(delta.total_seconds())))
+)
 SCALARS = st.one_of(
     TEXT,
     st.booleans(),
@@ -38,9 +38,13 @@ SCALARS = st.one_of(
     st.times(timezones=OFFSETS),
     TEXT.map(Iri),
     st.builds(LangText, TEXT, st.sampled_from(["en", "fr", "zh-hant", "no such tag"])),
-    st.builds(TypedText, TEXT, st.sampled_from(["http://www.w3.org/2001/XMLSchema#gYear", "urn:x:y", "not an address"])),
+    st.builds(
+        TypedText, TEXT, st.sampled_from(["http://www.w3.org/2001/XMLSchema#gYear", "urn:x:y", "not an address"])
+    ),
 )
-NAMES = st.one_of(TEXT, st.sampled_from(["name", "rdfs:label", "http://kg.example/p", "a b", "urn:x:y", "rdf:type", "ä/ö"]))
+NAMES = st.one_of(
+    TEXT, st.sampled_from(["name", "rdfs:label", "http://kg.example/p", "a b", "urn:x:y", "rdf:type", "ä/ö"])
+)
 PROPERTIES = st.dictionaries(NAMES, st.one_of(SCALARS, st.lists(SCALARS, max_size=3).map(tuple)), max_size=3)
 
 
@@ -137,7 +141,10 @@ def test_a_name_becomes_an_address_and_the_same_name_again(name):
         ('"INF"^^<http://www.w3.org/2001/XMLSchema#double>', math.inf),
         ('"1"^^<http://www.w3.org/2001/XMLSchema#boolean>', True),
         ('"x"@EN', LangText("x", "en")),
-        ('"two"^^<http://www.w3.org/2001/XMLSchema#integer>', TypedText("two", "http://www.w3.org/2001/XMLSchema#integer")),
+        (
+            '"two"^^<http://www.w3.org/2001/XMLSchema#integer>',
+            TypedText("two", "http://www.w3.org/2001/XMLSchema#integer"),
+        ),
         ('"2001-02-03"^^<http://www.w3.org/2001/XMLSchema#date>', datetime.date(2001, 2, 3)),
     ],
 )

@@ -18,7 +18,8 @@ SHAPES = """
 @prefix : <http://kgot.example/> . @prefix sh: <http://www.w3.org/ns/shacl#> .
 @prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
 :TowerShape a sh:NodeShape ; sh:targetClass :Tower ;
-  sh:property [ sh:path :height ; sh:datatype xsd:integer ; sh:minCount 1 ; sh:message "a tower has a height in whole metres" ] .
+  sh:property [ sh:path :height ; sh:datatype xsd:integer ; sh:minCount 1 ;
+    sh:message "a tower has a height in whole metres" ] .
 """
 RULES = """
 # Parts of parts are parts; and whoever built the whole built the part.
@@ -109,7 +110,9 @@ def test_rules_run_after_each_write(opened):
     keys = {node.id: node.key for node in backend.snapshot().nodes}
     inferred = {(keys[e.source], e.type, keys[e.target]) for e in backend.snapshot().edges if e.inferred}
     assert inferred == {(":Abbey", "PART", ":Cell"), (":Odo", "BUILT", ":Wing"), (":Odo", "BUILT", ":Cell")}
-    assert backend.query("SELECT ?x { :Odo :BUILT ?x }", Call("2")) == [{"x": f":{x}"} for x in ("Abbey", "Cell", "Wing")]
+    assert backend.query("SELECT ?x { :Odo :BUILT ?x }", Call("2")) == [
+        {"x": f":{x}"} for x in ("Abbey", "Cell", "Wing")
+    ]
     lines = backend.dialect.lines([*backend.snapshot().elements()], _graph(backend))
     assert ":Abbey :PART :Cell . # inferred" in lines and ":Odo :BUILT :Abbey ." in lines
     backend.write("DELETE DATA { :Wing :PART :Cell }", Call("3"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pyoxigraph as ox
 import pytest
 from hypothesis import given, settings
@@ -13,9 +15,13 @@ from kgot_rdf.tokens import DEEPEST, tokenize
 from kgot_core.errors import QueryError
 
 READER = Reader(DEFAULT_NAMESPACE, 100_000)
-LITERALS = st.sampled_from(['"SERVICE <x> {"', "'it\\'s } LOAD'", '"""a "quoted"\n{ line"""', "'''{'''", '"\\"{"', '"# no"'])
-COMMENTS = st.sampled_from(["", " # SERVICE <http://x> { } \"\n", "#{\n", "\n\t"])
-NAMES = st.sampled_from([":service", ":LOAD", "<http://e.example/SERVICE#x>", "foaf:clear", ":a.b", ":x%20y", "schema:from"])
+LITERALS = st.sampled_from(
+    ['"SERVICE <x> {"', "'it\\'s } LOAD'", '"""a "quoted"\n{ line"""', "'''{'''", '"\\"{"', '"# no"']
+)
+COMMENTS = st.sampled_from(["", ' # SERVICE <http://x> { } "\n', "#{\n", "\n\t"])
+NAMES = st.sampled_from(
+    [":service", ":LOAD", "<http://e.example/SERVICE#x>", "foaf:clear", ":a.b", ":x%20y", "schema:from"]
+)
 
 
 @settings(max_examples=200, deadline=None)
@@ -36,9 +42,15 @@ def test_tame_statements_pass_and_mean_what_a_full_parser_reads(parts):
 
 
 @settings(max_examples=200, deadline=None)
-@given(LITERALS, COMMENTS, st.sampled_from(["SERVICE", "service", "Service SILENT"]), st.sampled_from(["<http://x.example/>", "?g", ":x"]))
+@given(
+    LITERALS,
+    COMMENTS,
+    st.sampled_from(["SERVICE", "service", "Service SILENT"]),
+    st.sampled_from(["<http://x.example/>", "?g", ":x"]),
+)
 def test_a_call_of_another_server_is_found_wherever_it_stands(literal, comment, word, target):
-    statement = f"SELECT * WHERE {{ ?s ?p {literal} .{comment} {{ ?a ?b 1 }} UNION {{{comment} {word} {target}{{ ?x ?y ?z }} }} }}"
+    call = f"{comment} {word} {target}{{ ?x ?y ?z }}"
+    statement = f"SELECT * WHERE {{ ?s ?p {literal} .{comment} {{ ?a ?b 1 }} UNION {{{call} }} }}"
     with pytest.raises(QueryError, match="SERVICE"):
         READER.query(statement)
 
@@ -51,7 +63,7 @@ def test_any_text_is_read_or_refused_and_tokens_cover_it(text):
     except QueryError as error:
         assert error.line >= 1 and error.column >= 1
         return
-    assert all(left.end <= right.start for left, right in zip(tokens, tokens[1:], strict=False))
+    assert all(left.end <= right.start for left, right in pairwise(tokens))
     for token in tokens:
         assert token.text and token.start < token.end
 
@@ -107,4 +119,4 @@ def test_places_survive_supplied_and_mended_text():
     built = READER.query(source[:-1] + "?y }").built
     line = next(number for number, text in enumerate(built.text.split("\n"), 1) if "?x :p" in text)
     assert built.locate(line, 3) == (3, 3)
-    assert built.locate(1, 1) == (0, 0) or built.locate(1, 1)[0] >= 0
+    assert built.locate(99, 1) == (0, 0)

@@ -45,7 +45,9 @@ def test_later_operations_see_earlier_ones(graph):
     assert graph.triples() == 10
 
 
-@pytest.mark.parametrize("wrong", ["INSERT { ?x :p ?y } WHERE { ?x :p", "INSERT DATA { :a :b }", "DELETE DATA { _:b :c 1 }"])
+@pytest.mark.parametrize(
+    "wrong", ["INSERT { ?x :p ?y } WHERE { ?x :p", "INSERT DATA { :a :b }", "DELETE DATA { _:b :c 1 }"]
+)
 def test_all_or_nothing(graph, wrong):
     graph.write(TOWERS)
     before, count = graph.snapshot, graph.triples()
@@ -93,7 +95,9 @@ def test_an_edge_gets_properties_by_reification(graph):
 
 
 def test_a_description_brings_its_edge(graph):
-    graph.write("INSERT DATA { :s1 a rdf:Statement ; rdf:subject :Odo ; rdf:predicate :BUILT ; rdf:object :Abbey ; :years 12 }")
+    graph.write(
+        "INSERT DATA { :s1 a rdf:Statement ; rdf:subject :Odo ; rdf:predicate :BUILT ; rdf:object :Abbey ; :years 12 }"
+    )
     assert graph.edges == [(":Odo", "BUILT", ":Abbey", {"years": 12})]
     assert graph.query("ASK { :Odo :BUILT :Abbey }") == [{"result": True}]
     with pytest.raises(QueryError, match="description"):

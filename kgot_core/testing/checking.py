@@ -1,0 +1,86 @@
+"""The suites of an installed plugin's providers, for ``kgot plugins check``."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from kgot_core.contracts.sandbox import Sandbox
+from kgot_core.errors import PluginError
+from kgot_core.providers import Provider, ProviderKind, SandboxProvider
+from kgot_core.settings import Settings, Sources, provider_settings
+from kgot_core.settings.start import config_folder, load_plugins
+from kgot_core.testing.backend_suite import BackendSuite
+from kgot_core.testing.sandbox_suite import SandboxSuite, ready_sandbox
+from kgot_core.testing.scheduler_suite import SchedulerSuite
+from kgot_core.testing.sink_suite import SinkSuite
+from kgot_core.testing.solver_suite import SolverSuite
+from kgot_core.testing.strategy_suite import StrategySuite
+from kgot_core.testing.tool_suite import ToolSuite
+from kgot_core.testing.voter_suite import VoterSuite
+
+
+def test_classes(name: str, folder: Path, sets: Sequence[str], plugins: Sequence[str]) -> Mapping[str, type]:
+    """Gives a test class for each provider of a plugin, by the name of the class.
+
+    Args:
+        name: Name of the package, its module or something that it offers.
+        folder: Folder whose settings count.
+        sets: Settings as ``KEY=VALUE``.
+        plugins: Modules or files to load besides the installed ones.
+
+    Raises:
+        PluginError: The plugin cannot be used.
+    """
+    sources = Sources.read(folder, os.environ, sets, config_folder(os.environ))
+    registry, _ = load_plugins(sources, plugins)
+    settings = Settings.build(sources, registry)
+    classes: dict[str, type] = {}
+    for record in registry.find(name):
+        if record.state != "ok":
+            raise PluginError(record.line)
+        for provider in record.providers:
+            values = provider_settings(settings, provider)
+            title = "".join(
+                part.capitalize() for part in f"{provider.kind}-{provider.name}".replace("_", "-").split("-")
+            )
+            classes[f"Test{title}"] = _class(f"Test{title}", provider, values)
+    return classes
+
+
+test_classes.__test__ = False  # type: ignore[attr-defined]
+
+
+def _class(name: str, provider: Provider, settings: Any) -> type:
+    if provider.kind == "sandbox":
+        return type(name, (SandboxSuite,), {"sandbox": _sandbox(cast(SandboxProvider, provider), settings)})
+    suites: Mapping[ProviderKind, type] = {
+        "backend": BackendSuite,
+        "solver": SolverSuite,
+        "strategy": StrategySuite,
+        "tool": ToolSuite,
+        "voter": VoterSuite,
+        "scheduler": SchedulerSuite,
+        "sink": SinkSuite,
+    }
+    if provider.kind in suites:
+        return type(name, (suites[provider.kind],), {"provider": provider, "settings": settings})
+    return type(name, (), {"test_is_not_checked": _skipped(provider)})
+
+
+def _sandbox(provider: SandboxProvider, settings: Any) -> Any:
+    def sandbox(self: object) -> Sandbox:
+        return ready_sandbox(provider, settings)
+
+    return pytest.fixture(sandbox)
+
+
+def _skipped(provider: Provider) -> Any:
+    def test(self: object) -> None:
+        pytest.skip(f"the {provider.kind} {provider.name} needs an address: subclass the suite of its kind in a test")
+
+    return test

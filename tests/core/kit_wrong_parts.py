@@ -1,0 +1,501 @@
+"""Parts with one fault each, and the test of their suite that is meant for it; run by ``test_kit_part_suites``."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from typing import Annotated, ClassVar
+
+import pytest
+from langchain_core.messages import AIMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.tools import tool
+
+from kgot_core.contracts.scheduler import Scheduler, TaskRecord
+from kgot_core.contracts.sink import Sink
+from kgot_core.contracts.task import Answer, Outcome
+from kgot_core.contracts.voter import Choice
+from kgot_core.providers import ToolProvider
+from kgot_core.sinks.memory import MemorySink
+from kgot_core.solvers.query import QuerySolver
+from kgot_core.strategies.kgot_loop import KGoTLoop
+from kgot_core.testing.model_suite import SECRET, ModelSuite
+from kgot_core.testing.scheduler_suite import SchedulerSuite
+from kgot_core.testing.scripted_model import Say, ScriptedModel
+from kgot_core.testing.sink_suite import SinkSuite
+from kgot_core.testing.solver_suite import SolverSuite
+from kgot_core.testing.strategy_suite import StrategySuite
+from kgot_core.testing.tool_suite import ToolSuite
+from kgot_core.testing.voter_suite import VoterSuite
+from kgot_core.voters.majority import MajorityVoter
+
+# Solvers
+
+
+class NoForm(QuerySolver):
+    meant = "test_describes_itself"
+    calls = 0
+
+    @property
+    def form(self):
+        """Right when the suite looks a second time."""
+        NoForm.calls += 1
+        return "both" if sys._getframe(1).f_code.co_name == "test_describes_itself" else "query"
+
+
+class LeastSupportedFirst(QuerySolver):
+    meant = "test_proposals_become_candidates"
+
+    async def solve(self, run, proposals):
+        return await super().solve(run, proposals[::-1])
+
+
+class NoEvidence(QuerySolver):
+    meant = "test_candidates_name_elements_of_the_graph"
+
+    async def solve(self, run, proposals):
+        return [replace(candidate, elements=()) for candidate in await super().solve(run, proposals)]
+
+
+class NeverAsks(QuerySolver):
+    meant = "test_asks_where_the_limit_forces_it"
+
+    async def solve(self, run, proposals):
+        return await super().solve(run, proposals) if proposals else ()
+
+
+class RaisesWhereNothingIs(QuerySolver):
+    meant = "test_nothing_found_is_no_candidate[useless proposal] test_nothing_found_is_no_candidate[no proposal]"
+
+    async def solve(self, run, proposals):
+        return [(await super().solve(run, proposals))[0]]
+
+
+class WritesWhatItFound(QuerySolver):
+    meant = "test_graph_stays_as_it_is"
+
+    async def solve(self, run, proposals):
+        if len(proposals) == 2:
+            await run.graph.write("note", "(Lake: Corrie Water) seen = true", ("model",))
+        return await super().solve(run, proposals)
+
+
+class AsksWithTheTime(QuerySolver):
+    meant = "test_equal_runs_ask_the_same"
+    numbers = itertools.count()
+
+    async def solve(self, run, proposals):
+        if not proposals:
+            await run.ask("time", "retrieve", f"it is {next(self.numbers)} o'clock")
+        return await super().solve(run, proposals)
+
+
+# Strategies
+
+
+class Wishes(KGoTLoop):
+    meant = "test_answers"
+
+    async def run(self, run):
+        outcome = await super().run(run)
+        return replace(outcome, text="forty two") if outcome.status == "answered" else outcome
+
+
+class Restless(KGoTLoop):
+    meant = "test_ends_with_a_model_that_does_not_help"
+
+    async def run(self, run):
+        for number in range(60):
+            outcome = await super().run(run.at(number))
+        return outcome
+
+
+class HidesFailures(KGoTLoop):
+    meant = "test_failure_of_the_model_ends_the_run_with_its_cause"
+
+    async def run(self, run):
+        try:
+            return await super().run(run)
+        except Exception:
+            return Outcome("nothing", "no_solution")
+
+
+class AsksAtRandom(KGoTLoop):
+    meant = "test_equal_runs_ask_the_same"
+    numbers = itertools.count()
+
+    async def run(self, run):
+        await run.ask("random", "decide", f"number {next(self.numbers)}")
+        return await super().run(run)
+
+
+class NeverStops(KGoTLoop):
+    meant = "test_can_be_cancelled"
+
+    async def run(self, run):
+        try:
+            return await super().run(run)
+        except asyncio.CancelledError:
+            asyncio.current_task().uncancel()
+            return Outcome("never mind", "answered")
+
+
+# Voters
+
+
+class TakesTheFirst(MajorityVoter):
+    meant = "test_tells_what_it_drew"
+
+    async def choose(self, run, ballot):
+        choice = await super().choose(run, ballot)
+        return replace(choice, votes=choice.votes[:1]) if len(choice.counts) > 1 and ballot.tie is None else choice
+
+
+class ForTheOther(MajorityVoter):
+    meant = " ".join(
+        f"test_what_all_are_for_wins[{size}-{way}]" for size in (1, 2, 5) for way in ("at once", "one by one")
+    )
+
+    async def choose(self, run, ballot):
+        choice = await super().choose(run, ballot)
+        return replace(choice, key="SOLVE") if choice.key == "ENHANCE" else choice
+
+
+class CountsFromZero(MajorityVoter):
+    """Draws what follows with the numbers of what it has."""
+
+    meant = "test_samples_are_numbered_without_gaps"
+
+    async def choose(self, run, ballot):
+        async def draw(first, count):
+            return await ballot.draw(first + (10 if first > 1 and not ballot.at_once else 0), count)
+
+        return await super().choose(run, replace(ballot, draw=draw))
+
+
+class AlwaysChooses(MajorityVoter):
+    meant = "test_unreadable_samples_choose_nothing"
+
+    async def choose(self, run, ballot):
+        choice = await super().choose(run, ballot)
+        return replace(choice, key=choice.key or "ENHANCE")
+
+
+class IgnoresTies(MajorityVoter):
+    meant = "test_tie_goes_to_the_ballot_s_key"
+
+    async def choose(self, run, ballot):
+        return await super().choose(run, replace(ballot, tie=None))
+
+
+class HidesTheModel(MajorityVoter):
+    meant = "test_failure_of_the_model_is_raised"
+
+    async def choose(self, run, ballot):
+        try:
+            return await super().choose(run, ballot)
+        except ConnectionError:
+            return Choice(None)
+
+
+# Schedulers
+
+
+class InTurn(Scheduler):
+    def run(self, batch):
+        for task in batch.tasks:
+            if batch.stop():
+                return
+            yield TaskRecord(task.id, batch.work(task), 0.0)
+
+
+class RunsTheFirstTwice(InTurn):
+    meant = "test_every_task_runs_exactly_once[1] test_every_task_runs_exactly_once[3]"
+
+    def run(self, batch):
+        if len(batch.tasks) == 7:
+            batch.work(batch.tasks[0])
+        yield from super().run(batch)
+
+
+class StopsAtFailures(InTurn):
+    meant = "test_failed_task_is_a_record_too"
+
+    def run(self, batch):
+        for record in super().run(batch):
+            yield record
+            if record.answer.status == "failed":
+                return
+
+
+class NeedsTasks(InTurn):
+    meant = "test_no_tasks_no_records"
+
+    def run(self, batch):
+        if not batch.tasks:
+            yield TaskRecord("", Answer("", "failed"), 0.0)
+        yield from super().run(batch)
+
+
+class NeverStopped(InTurn):
+    meant = "test_no_task_starts_after_stop"
+
+    def run(self, batch):
+        yield from super().run(replace(batch, stop=lambda: False))
+
+
+class AllAtOnce(InTurn):
+    meant = "test_no_more_tasks_at_once_than_jobs"
+
+    def run(self, batch):
+        if batch.jobs != 2:
+            yield from super().run(batch)
+            return
+        with ThreadPoolExecutor(max(len(batch.tasks), 1)) as threads:
+            for task, answer in zip(batch.tasks, threads.map(batch.work, batch.tasks), strict=True):
+                yield TaskRecord(task.id, answer, 0.0)
+
+
+class GivesAList(InTurn):
+    meant = "test_records_come_on_the_calling_thread"
+
+    def run(self, batch):
+        return list(super().run(batch))
+
+
+# Sinks
+
+
+class KnowsFewKinds(MemorySink):
+    meant = "test_takes_every_event[with folder] test_takes_every_event[in memory]"
+
+    def emit(self, record):
+        if record["kind"] == "model_called":
+            raise KeyError("model_called")
+
+
+class ChangesRecords(MemorySink):
+    meant = "test_takes_every_event[with folder] test_takes_every_event[in memory]"
+
+    def emit(self, record):
+        record.pop("at")
+
+
+class RefusesNewKinds(MemorySink):
+    meant = "test_takes_events_that_it_does_not_know"
+
+    def emit(self, record):
+        if ":" in record["kind"]:
+            raise ValueError(record["kind"])
+
+
+class ClosesOnce(MemorySink):
+    meant = "test_close_twice"
+
+    def close(self):
+        del self.records
+
+
+# Models
+
+
+class Model(ScriptedModel):
+    meant: ClassVar[str] = ""
+
+    def __init__(self, script=None, **settings):
+        super().__init__(script or (lambda asked: "Green"), **settings)
+
+
+class SaysNothing(Model):
+    meant: ClassVar[str] = "test_answers_with_text"
+
+    def _generate(self, messages, stop=None, run_manager=None, **arguments):
+        return super()._generate(messages, stop, run_manager, **arguments)
+
+    async def _agenerate(self, messages, stop=None, run_manager=None, **arguments):
+        result = await super()._agenerate(messages, stop, run_manager, **arguments)
+        if len(messages) == 2:
+            result.generations = [ChatGeneration(message=AIMessage(content=" "))]
+        return result
+
+
+class CountsNoTokens(Model):
+    meant: ClassVar[str] = "test_tells_what_it_used"
+
+    async def _agenerate(self, messages, stop=None, run_manager=None, **arguments):
+        result = await super()._agenerate(messages, stop, run_manager, **arguments)
+        usage = {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}
+        return ChatResult(generations=result.generations, llm_output={"token_usage": usage})
+
+
+class CallsWhatIsNotOffered(Model):
+    meant: ClassVar[str] = "test_takes_tools"
+
+    def __init__(self):
+        super().__init__(lambda asked: Say("", [("search", {})]) if asked.tools else "Green")
+
+
+class OneAtATime(Model):
+    meant: ClassVar[str] = "test_answers_side_by_side"
+    busy: ClassVar[list[int]] = []
+
+    async def _agenerate(self, messages, stop=None, run_manager=None, **arguments):
+        if "(" in messages[-1].content:
+            self.busy.append(1)
+            await asyncio.sleep(0)
+            if len(self.busy) > 1:
+                raise RuntimeError("busy")
+        return await super()._agenerate(messages, stop, run_manager, **arguments)
+
+
+class TriesAgainItself(Model):
+    meant: ClassVar[str] = "test_has_no_retries_of_its_own"
+    max_retries: int = 6
+
+
+class ShowsItsKey(Model):
+    meant: ClassVar[str] = "test_shows_no_secret"
+    api_key: str = ""
+
+    def __init__(self):
+        super().__init__(api_key=SECRET)
+
+
+class GivesOneSample(Model):
+    meant: ClassVar[str] = "test_gives_several_samples"
+
+    async def _agenerate(self, messages, stop=None, run_manager=None, **arguments):
+        if arguments.get("n", 1) > 1 or getattr(self, "_asked_for_more", False) or "0.7" in str(arguments):
+            raise NotImplementedError("this model gives one sample")
+        return await super()._agenerate(messages, stop, run_manager, **arguments)
+
+
+# Tools
+
+TEXT = 'Names the colour of a code, in plain words. Example: {"code": "#ff0000"}'
+Code = Annotated[str, "A colour code, as in #ff0000"]
+
+
+def provider(function, **more):
+    """Gives a provider of one tool."""
+    return ToolProvider(
+        name="colour", summary="Names colours.", create=lambda settings, context: [tool("colour")(function)], **more
+    )
+
+
+def described(text=TEXT):
+    """Gives a function that names colours, with a description."""
+
+    def colour(code: Code) -> str:
+        if not code.startswith("#"):
+            raise ValueError("a code begins with #")
+        return "red"
+
+    colour.__doc__ = text
+    return colour
+
+
+def undescribed(code: str) -> str:
+    """Names a colour."""
+    if not code.startswith("#"):
+        raise ValueError("a code begins with #")
+    return "red"
+
+
+def swallowing(code: Code) -> str:
+    """Names a colour."""
+    return "red" if code.startswith("#") else "Error: a code begins with #"
+
+
+def failing(code: Code) -> str:
+    """Names a colour."""
+    raise RuntimeError("out of colours")
+
+
+def leaking(code: Code) -> str:
+    """Names a colour."""
+    if code.startswith("#"):
+        return "red"
+    raise RuntimeError(f"no colour in {object()}")
+
+
+leaking.__doc__ = swallowing.__doc__ = undescribed.__doc__ = failing.__doc__ = TEXT
+SHARED = tool("colour")(described())
+
+
+@dataclass(frozen=True)
+class KeySettings:
+    key: str = field(default="", metadata={"secret": True})
+
+
+def telling(settings, context):
+    """Makes a tool that tells its key."""
+
+    def colour(code: Code) -> str:
+        if not code.startswith("#"):
+            raise ValueError("a code begins with #")
+        return f"red, says {settings.key}"
+
+    colour.__doc__ = TEXT
+    return [tool(colour)]
+
+
+TOOLS = {
+    "BadName": ("test_provider_is_complete", replace(provider(described()), name="Bad Name")),
+    "OneForAll": (
+        "test_tools_are_made_anew",
+        replace(provider(described()), create=lambda settings, context: [SHARED]),
+    ),
+    "NoExample": (
+        "test_description_has_an_example",
+        provider(described("Names the colour of a code, in plain words.")),
+    ),
+    "LongDescription": ("test_description_has_an_example", provider(described(TEXT + " word" * 300))),
+    "WrongExample": ("test_description_has_an_example", provider(described(TEXT.replace('code"', 'kode"')))),
+    "NoArgumentDescription": ("test_arguments_are_described", provider(undescribed)),
+    "FailsAlways": ("test_example_call_works", provider(failing)),
+    "ErrorsAsText": ("test_failure_is_an_error", provider(swallowing)),
+    "TellsAddresses": ("test_failure_is_an_error", provider(leaking)),
+    "TellsItsKey": ("test_secrets_are_not_shown", replace(provider(described()), settings=KeySettings, create=telling)),
+}
+
+FAULTS: dict[str, str] = {}
+
+
+def suite(name, meant, base, **attributes):
+    """Adds a test class."""
+    FAULTS[name] = meant
+    globals()[f"Test{name}"] = type(f"Test{name}", (base,), {"__module__": __name__, **attributes})
+
+
+def fixture(thing):
+    """Gives a fixture that makes a thing."""
+
+    def make(self):
+        return thing()
+
+    return make
+
+
+SUITES = {
+    "solver": (SolverSuite, QuerySolver),
+    "strategy": (StrategySuite, KGoTLoop),
+    "voter": (VoterSuite, MajorityVoter),
+    "scheduler": (SchedulerSuite, InTurn),
+    "model": (ModelSuite, Model),
+}
+for name, thing in list(globals().items()):
+    if not isinstance(thing, type) or not getattr(thing, "meant", ""):
+        continue
+    for kind, (base, parent) in SUITES.items():
+        if issubclass(thing, parent):
+            suite(name, thing.meant, base, **{kind: pytest.fixture(fixture(thing), name=kind)})
+    if issubclass(thing, Sink):
+        opened = lambda thing: lambda: lambda run: thing()  # noqa: E731 - a fixture of a function of the run
+        suite(name + "Sink", thing.meant, SinkSuite, open_sink=pytest.fixture(fixture(opened(thing)), name="open_sink"))
+for name, (meant, given) in TOOLS.items():
+    calls = {"calls": {"colour": {"code": "#ff0000"}}, "bad_calls": {"colour": {"code": "red"}}}
+    suite(name, meant, ToolSuite, provider=given, **calls)
