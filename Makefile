@@ -52,7 +52,7 @@ smoke: .venv/.developed  ## Answer 20 questions with a real small model over HTT
 	@echo "installing what the tests need into .venv ..."
 	@$(PIP) install 'pip>=25.1'
 	@$(PIP) install --requirement plugins/dev.txt --editable '.[openai,ollama,testing]' \
-		--editable 'plugins/kgot-networkx[analytics]' --group dev
+		--editable 'plugins/kgot-networkx[analytics]' --editable 'plugins/kgot-rdf[shacl,owl]' --group dev
 	@touch $@
 
 clean:  ## Remove the environment and build results.

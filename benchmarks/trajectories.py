@@ -1,13 +1,13 @@
 """Runs the standard trajectories against a scripted server on loopback and counts requests, tokens and time.
 
-``Tn``: n Enhance rounds, then Solve. Every vote of the first n rounds says enhance, later ones solve. Each round calls one tool
-(a model query), and the write that follows adds 6 nodes with four properties each and 5 edges with one. ``T7 forced``: every
-vote says enhance until the iteration limit.
+``Tn``: n Enhance rounds, then Solve. Every vote of the first n rounds says enhance, later ones solve. Each round calls
+one tool (a model query), and the write that follows adds 6 nodes with four properties each and 5 edges with one. ``T7
+forced``: every vote says enhance until the iteration limit.
 
-Tokens are counted with the tokenizer o200k_base over tools, response schema and messages, each as JSON; ``n`` samples of one
-request count once. Billed tokens: a token in a prefix of 1,024 tokens or more that an earlier request of the run sent byte for
-byte counts a quarter. ``seconds_at_0`` is the whole process with a server that answers at once; ``seconds_at_200ms`` is from the
-first request to the last answer with a server that takes 0.2 s for each.
+Tokens are counted with the tokenizer o200k_base over tools, response schema and messages, each as JSON; ``n`` samples
+of one request count once. Billed tokens: a token in a prefix of 1,024 tokens or more that an earlier request of the run
+sent byte for byte counts a quarter. ``seconds_at_0`` is the whole process with a server that answers at once;
+``seconds_at_200ms`` is from the first request to the last answer with a server that takes 0.2 s for each.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import bpe_openai
+
 from kgot_core.testing.openai_server import OpenAIServer, Say
 
 QUESTION = "In which year was the archive founded that keeps the letters of the architect of the oldest bridge?"
@@ -104,8 +105,8 @@ def write(number: int) -> str:
     for place, word in enumerate(PLACES):
         key = node(number, place)
         lines.append(
-            f'G.add_node("{key}", label="Bridge", name="{key}", district={number}, founded={1900 + 11 * number + place},'
-            f' architect="{word.title()} Office {number}")'
+            f'G.add_node("{key}", label="Bridge", name="{key}", district={number},'
+            f' founded={1900 + 11 * number + place}, architect="{word.title()} Office {number}")'
         )
     for place in range(1, len(PLACES)):
         lines.append(
@@ -117,8 +118,8 @@ def write(number: int) -> str:
 def result(number: int) -> str:
     """Gives the text that the tool of a round returns."""
     return " ".join(
-        f"The {node(number, place)} in district {number} was founded in {1900 + 11 * number + place} by {word.title()} Office"
-        f" {number}; it is {place + number} years younger than the {node(number, 0)}."
+        f"The {node(number, place)} in district {number} was founded in {1900 + 11 * number + place} by"
+        f" {word.title()} Office {number}; it is {place + number} years younger than the {node(number, 0)}."
         for place, word in enumerate(PLACES)
     )
 
@@ -144,7 +145,10 @@ def measure(trajectory: Trajectory, voting: str) -> dict[str, Any]:
 def run(trajectory: Trajectory, voting: str, delay: float) -> tuple[dict[str, float], Sequence[Mapping[str, Any]]]:
     """Runs ``kgot run`` in a process of its own against the server."""
     refuse = ("n",) if voting == "sequential" else ()
-    with OpenAIServer(Script(trajectory), refuse=refuse, delay=delay) as server, tempfile.TemporaryDirectory() as folder:
+    with (
+        OpenAIServer(Script(trajectory), refuse=refuse, delay=delay) as server,
+        tempfile.TemporaryDirectory() as folder,
+    ):
         options = {"models.graph.base_url": server.url, "backend": "networkx", "loop.max_iterations": 7}
         sets = [part for key, value in options.items() for part in ("--set", f"{key}={value}")]
         command = [sys.executable, "-m", "kgot_core", "run", QUESTION, "--model", "openai:scripted", "--quiet"]
@@ -181,7 +185,8 @@ def tokens(payloads: Sequence[Mapping[str, Any]]) -> tuple[int, float, int]:
 
 def common(left: str, right: str) -> int:
     """Gives the length of the common beginning of two texts."""
-    return len(os.path.commonprefix([left, right]))
+    size = min(len(left), len(right))
+    return next((place for place in range(size) if left[place] != right[place]), size)
 
 
 def main() -> None:
@@ -196,13 +201,14 @@ def main() -> None:
         print(json.dumps(rows, indent=2))
         return
     print(f"Question: {QUESTION}\nA write of a round:\n{write(1)}\nA tool's result:\n{result(1)}\n")
-    print(f"{'':<10}{'solver':<8}{'voting':<13}{'requests':>9}{'prompt':>9}{'billed':>9}{'cacheable':>10}{'0 s':>7}{'0.2 s':>7}  goal")
+    columns = f"{'solver':<8}{'voting':<13}{'requests':>9}{'prompt':>8}{'billed':>8}{'cached':>8}{'0 s':>7}{'0.2 s':>7}"
+    print(f"{'':<10}{columns}  goal")
     for row in rows:
-        goal = GOALS[row["trajectory"], row["solver"]]
+        requests, prompt, billed = GOALS[row["trajectory"], row["solver"]]
         print(
-            f"{row['trajectory']:<10}{row['solver']:<8}{row['voting']:<13}{row['requests']:>9}{row['prompt_tokens']:>9}"
-            f"{row['billed_tokens']:>9}{row['cacheable_share']:>10.2f}{row['seconds_at_0']:>7.2f}{row['seconds_at_200ms']:>7.2f}"
-            f"  {goal[0]} requests, {goal[1]:.0f} prompt, {goal[2]:.0f} billed"
+            f"{row['trajectory']:<10}{row['solver']:<8}{row['voting']:<13}{row['requests']:>9}{row['prompt_tokens']:>8}"
+            f"{row['billed_tokens']:>8}{row['cacheable_share']:>8.2f}{row['seconds_at_0']:>7.2f}"
+            f"{row['seconds_at_200ms']:>7.2f}  {requests} requests, {prompt:.0f} prompt, {billed:.0f} billed"
         )
 
 

@@ -1,4 +1,4 @@
-"""The core's own providers, offered through the same hooks as those of a plugin. Nothing is imported before it is used."""
+"""The core's own providers, offered through the same hooks as a plugin's. Nothing is imported before it is used."""
 
 from __future__ import annotations
 

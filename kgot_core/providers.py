@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
 
     from kgot_core.contracts.backend import GraphBackend, OpenContext
+    from kgot_core.contracts.dialect import Dialect
     from kgot_core.contracts.model import ModelSpec
     from kgot_core.contracts.sandbox import Sandbox
     from kgot_core.contracts.scheduler import Scheduler
@@ -69,10 +70,16 @@ class Provider:
 
 @dataclass(frozen=True, kw_only=True)
 class BackendProvider(Provider):
-    """A graph store. ``open(settings, context)`` gives one open graph."""
+    """A graph store. ``open(settings, context)`` gives one open graph.
+
+    Attributes:
+        dialect: Gives the class of its dialects where that is a subclass of ``Dialect``: a run that is repeated from
+            its record shows elements by it, without the store.
+    """
 
     kind: ClassVar[ProviderKind] = "backend"
     open: Callable[[Any, OpenContext], GraphBackend]
+    dialect: Callable[[], type[Dialect]] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

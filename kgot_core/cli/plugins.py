@@ -85,11 +85,14 @@ def check_plugin(name: str, options: SettingsOptions) -> int:
     """
     from kgot_core.cli.checking import run_suites
     from kgot_core.errors import PluginError
+    from kgot_core.settings import provider_settings
 
-    registry, _ = open_settings(options)
+    registry, settings = open_settings(options)
     for record in _wanted(registry, name):
         if record.state != "ok":
             raise PluginError(record.line, hint=f"kgot plugins show {name}")
+        for provider in record.providers:
+            provider_settings(settings, provider)
     return 0 if run_suites(name, options) else FAILED
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from kgot_core.graph.elements import Edge, Element, Node
@@ -127,17 +127,17 @@ def _pairs(properties: Properties) -> str:
     return " ".join(f"{name}={show_value(encode(value))}" for name, value in properties.items())
 
 
-def dialect_from_json(data: Mapping[str, Any]) -> Dialect:
-    """Reads a dialect from its record."""
+def dialect_from_json(data: Mapping[str, Any], kind: type[Dialect] = Dialect) -> Dialect:
+    """Reads a dialect from its record.
+
+    Args:
+        data: Its fields.
+        kind: Its class; fields of a subclass must be plain JSON values with defaults.
+    """
     examples = tuple(
         QueryExample(item["question"], item["query"], item["answer"], tuple(item["basis"]))
         for item in data["query_examples"]
     )
-    return Dialect(
-        language=data["language"],
-        fence=data["fence"],
-        guide=data["guide"],
-        write_examples=tuple(data["write_examples"]),
-        query_examples=examples,
-        invalid_example=data["invalid_example"],
-    )
+    known = {item.name: data[item.name] for item in fields(kind) if item.name in data}
+    known |= {"query_examples": examples, "write_examples": tuple(data["write_examples"])}
+    return kind(**known)

@@ -61,7 +61,7 @@ async def open_graph(journal: Journal, parts: Parts, context: OpenContext, store
     state = TaskGraph(snapshot_from_json(event.snapshot))
     if store.thing is not None:
         return OpenedGraph(store.thing.dialect, state, store.thing)
-    return OpenedGraph(dialect_from_json(event.dialect), state, None)
+    return OpenedGraph(dialect_from_json(event.dialect, parts.dialect_kind), state, None)
 
 
 def _backend(parts: Parts, context: OpenContext) -> GraphBackend:

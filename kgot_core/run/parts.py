@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from kgot_core.contracts.backend import GraphBackend, OpenContext
+from kgot_core.contracts.dialect import Dialect
 from kgot_core.contracts.options import RunOptions
 from kgot_core.contracts.sandbox import Sandbox, SandboxLimits
 from kgot_core.contracts.solver import Solver
@@ -50,6 +51,7 @@ class Parts:
         close_backend: The backend belongs to the session and is closed after each run.
         schema: Kinds of nodes and edges that are allowed; ``None`` allows all.
         schema_text: The same as the model is told.
+        dialect_kind: Class of the dialect, for a run that is repeated from its record.
         state_tokens: Tokens that the state may take in a prompt.
         graph_seconds: Time limit of a call of the store.
         graph_rows: Rows of a query that are kept.
@@ -70,6 +72,7 @@ class Parts:
     tools: Sequence[ToolEntry] = ()
     schema: GraphSchema | None = None
     schema_text: str = ""
+    dialect_kind: type[Dialect] = Dialect
     state_tokens: int = 40_000
     graph_seconds: float = 30.0
     graph_rows: int = 200

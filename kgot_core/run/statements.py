@@ -39,8 +39,11 @@ async def write_statements(run: Run, completion: Completion, results: Sequence[T
         statements = [block for block in statements if _is_statement(block, dialect)]
     outcomes: list[Written] = [await _write(run, statements, results)] if statements else []
     bare = "" if blocks else strip_reasoning(completion.text)
-    if facts or hold_facts(bare):
-        outcomes.append(await write_facts(run.at("facts"), facts or (Block("", "", bare, True, 1),), results))
+    if facts:
+        outcomes.append(await write_facts(run.at("facts"), facts, results))
+    elif hold_facts(bare):
+        bare_block = Block("", "", bare, True, 1)
+        outcomes.append(await write_facts(run.at("facts"), (bare_block,), results, completion.truncated))
     if not outcomes and not completion.truncated:
         run.emit(StatementDropped(statement=bare, error="the reply holds neither a fenced block nor the word NOTHING"))
     return all_written(outcomes)

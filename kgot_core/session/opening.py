@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from kgot_core import providers
 from kgot_core.contracts.backend import GraphBackend, OpenContext
+from kgot_core.contracts.dialect import Dialect
 from kgot_core.contracts.options import RunOptions
 from kgot_core.contracts.sandbox import Prelude, PythonKind, Sandbox, SandboxLimits, SandboxSession
 from kgot_core.contracts.task import JsonSchema
@@ -87,7 +88,16 @@ def recorded_parts(registry: PluginRegistry, settings: Settings, plan: Mapping[s
         clients={},
         model_names=plan["models"],
         schema_text=plan["graph_schema"],
+        dialect_kind=_dialect_kind(registry, plan["backend"]),
     )
+
+
+def _dialect_kind(registry: PluginRegistry, backend: str) -> type[Dialect]:
+    """Gives the class of a recorded backend's dialect; a backend passed in code, or gone, has none of its own."""
+    for _, provider in registry.all("backend"):
+        if isinstance(provider, providers.BackendProvider) and provider.name == backend and provider.dialect:
+            return provider.dialect()
+    return Dialect
 
 
 class RecordedSandbox(Sandbox):

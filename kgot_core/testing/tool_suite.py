@@ -33,6 +33,8 @@ _SECRET = "kit-secret-4417"
 class ToolSuite(Suite):
     """What every tool does. It is called with the example of its own description: ``Example: {"argument": "value"}``.
 
+    Small files ``.csv`` and ``.txt`` that the example names are there.
+
     Attributes:
         provider: The provider under test.
         settings: Its settings; the defaults where ``None``.
@@ -148,6 +150,7 @@ class ToolSuite(Suite):
         """Calls a tool in a run, as its example says unless arguments are given."""
         if arguments is None:
             arguments = self.calls.get(spec.name, example_of(spec) or {})
+            setting = _with_named_files(setting, arguments)
 
         async def work(run: Run) -> ToolResult:
             return await run.tools.call("suite", ToolCallRequest(spec.name, arguments))
@@ -166,6 +169,18 @@ def example_of(spec: ToolSpec) -> Mapping[str, Any] | None:
     except ValueError:
         return None
     return value if isinstance(value, dict) else None
+
+
+def _with_named_files(setting: Setting, arguments: Mapping[str, Any]) -> Setting:
+    """Gives the run the small files that a call names, where it has none of that name."""
+    assert setting.folder is not None
+    known = {file.name for file in setting.files}
+    names = set(re.findall(r"\b[\w-]+\.(?:csv|txt)\b", json.dumps(arguments))) - known
+    for name in names:
+        (setting.folder.parent / name).write_text("name,size\nOrm,3\nSarn,5\n", encoding="utf-8")
+    return dataclasses.replace(
+        setting, files=[*setting.files, *(setting.folder.parent / name for name in sorted(names))]
+    )
 
 
 def _problem(call: ToolCallRequest) -> Any:

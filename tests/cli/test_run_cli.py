@@ -307,7 +307,7 @@ def test_an_interrupt_does_not_wait_for_a_model_that_only_blocks(folder: Path) -
         out, err = process.communicate(timeout=20)
     finally:
         process.kill()
-    assert (process.returncode, out) == (75, ""), err
+    assert process.returncode == 75 and set(out.split()) <= {"asked"}, err
     assert only_run(folder / "runs")[-1]["answer"]["status"] == "cancelled"
 
 

@@ -50,9 +50,7 @@ class TestAskLlm(ToolSuite):
 
 class TestRunPythonCode(ToolSuite):
     provider = TOOLS["run_python_code"]
-    calls: ClassVar[Mapping[str, Any]] = {"run_python_code": {"code": "print(len(open('harbours.csv').read()))"}}
     bad_calls: ClassVar[Mapping[str, Any]] = {"run_python_code": {"code": "1 / 0"}}
-    attachments: ClassVar[Mapping[str, str]] = {"harbours.csv": "name\nOrm\n"}
 
 
 class TestMemorySink(SinkSuite):

@@ -102,6 +102,11 @@ async def test_facts_where_statements_were_asked_are_understood(kit: ModuleType,
     assert "repair" not in done.stages and "facts" not in done.stages and not done.notices
 
 
+async def test_of_facts_where_statements_were_asked_a_line_that_was_cut_off_is_not_written(kit: ModuleType) -> None:
+    done = await run_once(kit, kit.cut("```facts r1\n(Lake: Veder) depth_m = 61\n(Lake: Orm) depth_m = 4"))
+    assert done.nodes == {"Veder": {"name": "Veder", "depth_m": 61}} and done.stages.count("rest") == 1
+
+
 async def test_statements_where_facts_were_asked_are_understood(kit: ModuleType) -> None:
     done = await run_once(kit, "", facts=f"```words r1\n{kit.LAKE}\n```\n{BAD}", settings={"extract.form": "facts"})
     assert done.nodes.keys() == {"Veder"} and "repair" not in done.stages and len(dropped(done)) == 1

@@ -13,6 +13,7 @@ from kgot_rdf.settings import GraphSettings, RdfSettings, RemoteSettings
 
 if TYPE_CHECKING:
     from kgot_core.contracts.backend import GraphBackend, OpenContext
+    from kgot_core.contracts.dialect import Dialect
 
 
 def check(settings: RdfSettings) -> Problem | None:
@@ -67,6 +68,12 @@ def open_remote_backend(settings: RemoteSettings, context: OpenContext) -> Graph
     return open_remote(settings, context)
 
 
+def _dialect() -> type[Dialect]:
+    from kgot_rdf.dialect import TurtleDialect
+
+    return TurtleDialect
+
+
 @hookimpl
 def kgot_graph_backends() -> Iterable[BackendProvider]:
     """The backends ``rdf`` and ``rdf-remote``."""
@@ -77,6 +84,7 @@ def kgot_graph_backends() -> Iterable[BackendProvider]:
             settings=RdfSettings,
             check=check,
             open=open_backend,
+            dialect=_dialect,
         ),
         BackendProvider(
             name="rdf-remote",
@@ -84,5 +92,6 @@ def kgot_graph_backends() -> Iterable[BackendProvider]:
             settings=RemoteSettings,
             check=check_remote,
             open=open_remote_backend,
+            dialect=_dialect,
         ),
     ]

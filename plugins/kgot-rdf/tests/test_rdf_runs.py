@@ -9,6 +9,10 @@ import pytest
 
 import kgot_core
 from kgot_core.contracts.task import Task
+from kgot_core.plugins import PluginRegistry
+from kgot_core.run.folder import read_records
+from kgot_core.session.replay import replay_run
+from kgot_core.sinks.memory import MemorySink
 from kgot_core.testing.scripted_model import Asked, Say, ScriptedModel
 
 QUESTION = "In which year was the Ulmet Bridge opened?"
@@ -96,3 +100,24 @@ async def test_the_same_knowledge_gives_the_same_answer(backend, solver, tmp_pat
     assert (answer.status, answer.text) == ("answered", "It was opened in 1911.")
     assert answer.how == f"voted {solver}"
     assert answer.evidence and "1911" in answer.evidence[0].text
+
+
+@pytest.mark.parametrize("solver", ["query", "direct"])
+async def test_a_run_is_repeated_from_its_record(solver: str, tmp_path: Path) -> None:
+    """The prompts of a replay show elements as Turtle too: otherwise it would diverge from its record."""
+    session = kgot_core.open(
+        {"backend": ("rdf",), "solver": (solver,)},
+        models={"graph": ScriptedModel(script=Script("rdf", solver))},
+        runs=tmp_path / "runs",
+        env={},
+        folder=tmp_path,
+    )
+    async with session:
+        answer = await session.solve(Task(QUESTION))
+    registry = PluginRegistry()
+    registry.load()
+    sink = MemorySink()
+    assert answer.folder is not None
+    await replay_run(registry, answer.folder, env={}, sinks=[sink])
+    recorded = [(record["step"], record["kind"]) for record in read_records(answer.folder)]
+    assert sorted((record["step"], record["kind"]) for record in sink.records) == sorted(recorded)
