@@ -147,15 +147,15 @@ def run(trajectory: Trajectory, voting: str, delay: float) -> tuple[dict[str, fl
     refuse = ("n",) if voting == "sequential" else ()
     with (
         OpenAIServer(Script(trajectory), refuse=refuse, delay=delay) as server,
-        tempfile.TemporaryDirectory() as folder,
+        tempfile.TemporaryDirectory() as out,
     ):
         options = {"models.graph.base_url": server.url, "backend": "networkx", "loop.max_iterations": 7}
         sets = [part for key, value in options.items() for part in ("--set", f"{key}={value}")]
         command = [sys.executable, "-m", "kgot_core", "run", QUESTION, "--model", "openai:scripted", "--quiet"]
-        command += ["--solver", trajectory.solver, "--out", folder, *sets]
+        command += ["--solver", trajectory.solver, "--out", out, *sets]
         env = {name: value for name, value in os.environ.items() if not name.startswith(("KGOT_", "OPENAI_"))}
         began = time.perf_counter()
-        done = subprocess.run(command, capture_output=True, text=True, cwd=folder, env=env, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, cwd=out, env=env, check=False)
         process = time.perf_counter() - began
         if done.returncode or "1911" not in done.stdout:
             raise SystemExit(f"{trajectory.name} failed: {done.stdout}{done.stderr}")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kgot_core.cli.errors import FAILED
+from kgot_core.cli.new import KINDS, make_package
 from kgot_core.cli.options import SettingsOptions, open_registry, open_settings, read_sources, settings_options
 from kgot_core.cli.tables import echo_columns
 
@@ -17,9 +18,6 @@ if TYPE_CHECKING:
     from kgot_core.plugins import PluginRecord, PluginRegistry
     from kgot_core.providers import Provider
     from kgot_core.settings.keys import Key
-
-# As in kgot_core.scaffold, which nothing but the command itself needs.
-_KINDS = ("backend", "solver", "strategy", "tool", "voter", "scheduler")
 
 
 @click.group()
@@ -62,15 +60,13 @@ def show_plugin(name: str, options: SettingsOptions) -> None:
 
 @plugins.command(name="new")
 @click.argument("name")
-@click.option("--kind", required=True, metavar="|".join(_KINDS), type=click.Choice(_KINDS), help="What it offers.")
+@click.option("--kind", required=True, metavar="|".join(KINDS), type=click.Choice(KINDS), help="What it offers.")
 @click.option("--folder", type=click.Path(path_type=Path), default=Path(), help="Where its folder is made.")
 def new_plugin(name: str, kind: str, folder: Path) -> None:
     """Write a small complete package that passes the suite of its kind.
 
     NAME is the name of the package, as in kgot-orchard; it is written into a new folder of that name.
     """
-    from kgot_core.scaffold import make_package
-
     target = make_package(name, kind, folder)
     click.echo(f"{target} is written. Next: pip install -e '{target}[test]', then kgot plugins check {name}")
 

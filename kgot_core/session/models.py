@@ -17,7 +17,7 @@ from kgot_core.settings import Settings, provider_settings
 
 
 def open_models(
-    registry: PluginRegistry, settings: Settings, given: Mapping[str, Any]
+    registry: PluginRegistry, settings: Settings, given: Mapping[str, Any], tools_prompt: str
 ) -> tuple[dict[str, Client], dict[str, str]]:
     """Opens the models of all roles that have one; roles that name the same one share its client.
 
@@ -25,6 +25,7 @@ def open_models(
         registry: The plugins.
         settings: The settings in force.
         given: Chat models of LangChain, or clients, by role.
+        tools_prompt: Text that describes tools to a model without tool calling.
 
     Returns:
         Clients and names by role.
@@ -42,7 +43,11 @@ def open_models(
         if role in given:
             model = given[role]
             if id(model) not in shared:
-                shared[id(model)] = model if hasattr(model, "samples_at_once") else ModelClient(model, policy=policy)
+                shared[id(model)] = (
+                    model
+                    if hasattr(model, "samples_at_once")
+                    else ModelClient(model, policy=policy, tools_prompt=tools_prompt)
+                )
             clients[role], names[role] = shared[id(model)], type(model).__name__
             continue
         # A role without a model of its own falls back to graph, which may have been passed in code.
@@ -53,7 +58,7 @@ def open_models(
             continue
         key = f"{spec.provider}:{spec.name}:{sorted((name, str(value)) for name, value in spec.settings.items())}"
         if key not in shared:
-            shared[key] = _open(registry, spec, policy, settings)
+            shared[key] = _open(registry, spec, policy, settings, tools_prompt)
         clients[role], names[role] = shared[key], f"{spec.provider}:{spec.name}"
     if "graph" not in clients:
         raise UsageError(
@@ -77,9 +82,11 @@ def _refuse_unknown(given: Mapping[str, Any]) -> None:
             )
 
 
-def _open(registry: PluginRegistry, spec: ModelSpec, policy: RetryPolicy, settings: Settings) -> Client:
+def _open(
+    registry: PluginRegistry, spec: ModelSpec, policy: RetryPolicy, settings: Settings, tools_prompt: str
+) -> Client:
     provider: Any = registry.get("model", spec.provider)
     if problem := problem_of(provider, spec):
         raise UsageError(f"model {spec.provider}:{spec.name}: {problem.message}", hint=problem.hint)
     model = opened(provider, lambda: provider.open(provider_settings(settings, provider), spec))
-    return ModelClient(model, spec, policy=policy, owned=True)
+    return ModelClient(model, spec, policy=policy, owned=True, tools_prompt=tools_prompt)

@@ -45,12 +45,13 @@ def open_parts(registry: PluginRegistry, settings: Settings, given: Given) -> Pa
         UsageError: A setting or name is wrong, or something that is needed is not ready.
         PluginError: A name is not installed.
     """
+    common = _common(registry, settings, given.schema)
     sandbox = open_sandbox(registry, settings)
     backend, open_backend = _backend(registry, settings, given.backend)
-    clients, names = open_models(registry, settings, given.models)
+    clients, names = open_models(registry, settings, given.models, common["prompts"].text("tools_as_text"))
     schema = read_schema(Path(settings.core.graph.schema)) if settings.core.graph.schema else None
     return Parts(
-        **_common(registry, settings, given.schema),
+        **common,
         plan={
             "settings": settings.to_json(),
             "backend": backend,

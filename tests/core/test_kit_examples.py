@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import importlib
 import os
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from kgot_core.testing.backend_suite import BackendSuite
+from kgot_core.testing.suite import SuiteChanged
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ("kgot-sqlite", "kgot-colours")
@@ -48,3 +53,29 @@ def test_an_example_passes_from_its_wheel(site, tmp_path, name):
 def test_the_backend_example_is_short():
     text = (ROOT / "examples/kgot-sqlite/kgot_sqlite.py").read_text("utf-8")
     assert len([line for line in text.splitlines() if line.strip()]) < 100
+
+
+def shown(title):
+    page = (ROOT / "docs/writing-a-plugin.md").read_text("utf-8")
+    (text,) = re.findall(rf'^```\w+ title="{re.escape(title)}"\n(.*?)^```$', page, re.MULTILINE | re.DOTALL)
+    return text
+
+
+@pytest.mark.parametrize("file", ["kgot_sqlite.py", "pyproject.toml", "test_kgot_sqlite.py"])
+def test_the_page_shows_the_files_that_are_tested(file):
+    assert shown(file) == (ROOT / "examples/kgot-sqlite" / file).read_text("utf-8")
+
+
+def test_the_page_s_way_to_change_a_test_works():
+    names = {"kgot_graph_backends": lambda: [None], "BackendSuite": BackendSuite}
+    with pytest.warns(SuiteChanged, match="one row at most"):
+        exec(compile(shown("the reason is shown in every test run"), "page", "exec"), names)
+
+
+def test_the_page_names_every_suite():
+    page = (ROOT / "docs/writing-a-plugin.md").read_text("utf-8")
+    for place in re.findall(r"`(kgot_core\.testing\.\w+\.\w+)`", page):
+        module, _, name = place.rpartition(".")
+        assert hasattr(importlib.import_module(module), name)
+    suites = {path.stem for path in (ROOT / "kgot_core/testing").glob("*_suite.py")}
+    assert {place for place in suites if f"kgot_core.testing.{place}." not in page} == set()

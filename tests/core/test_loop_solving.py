@@ -153,6 +153,19 @@ async def test_the_same_error_for_the_same_statement_is_never_bought_twice(kit: 
     assert "repair" not in none.stages and none.answer.how == "voted query"
 
 
+async def test_a_repair_that_repeats_the_example_is_never_run(kit: ModuleType) -> None:
+    store, example = kit.Words(), '```words\nGET "Grebe Ostrand" decks\n```'
+    decide = kit.turns(kit.ENHANCE, _solve_with("```words\nA\n```"))
+    done = await kit.solve(backend=store, decide=decide, repair=example, retrieve=GOOD)
+    assert store.asked == ["A", 'GET "Veder" depth_m'] and done.stages.count("repair") == 1
+    store, example = kit.Words(), f"```words\n{kit.DIALECT.write_examples[0]}\n```"
+    settings = {"extract.form": "statements", "loop.max_iterations": 1}
+    done = await kit.solve(
+        backend=store, settings=settings, decide=kit.ENHANCE, extract="```words\nA\n```", repair=example
+    )
+    assert store.written == ["A"] and done.stages.count("repair") == 1
+
+
 async def test_no_request_for_a_query_is_sent_twice(kit: ModuleType) -> None:
     for reply in (NO_QUERY, EMPTY, kit.cut("```words\nGET"), '```words\nGET "Grebe Ostrand" decks\n```'):
         done = await kit.solve(settings={"loop.max_iterations": 1}, decide=kit.ENHANCE, retrieve=reply)
@@ -198,6 +211,7 @@ async def test_an_answer_that_rests_on_nothing_counts_as_enhance_while_a_round_i
         "enhance",
         "solve",
     ]
+    assert "an answer was given" not in "".join(asked.tail for asked in done.at("choose"))
     assert "999" not in "".join(asked.prompt for asked in done.asked if asked.stage not in ("compute", "parse"))
     assert _outcome(done) == ("answered", "voted direct", 2)
 

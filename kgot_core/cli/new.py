@@ -1,4 +1,4 @@
-"""Writes the package of a new plugin: complete, small, and passing the suite of its kind."""
+"""Writes the package of a new plugin, complete, small and passing the suite of its kind, from ``kgot_core/scaffold``."""
 
 from __future__ import annotations
 
@@ -6,11 +6,9 @@ import keyword
 import re
 import sys
 from collections.abc import Iterator, Mapping
-from importlib.resources import files
 from pathlib import Path
 
 from kgot_core.errors import UsageError
-from kgot_core.plugins.known import is_ours
 
 KINDS = ("backend", "solver", "strategy", "tool", "voter", "scheduler")
 
@@ -45,6 +43,8 @@ def make_package(name: str, kind: str, folder: Path) -> Path:
 
 
 def _slots(name: str, kind: str) -> Mapping[str, str]:
+    from kgot_core.plugins.known import is_ours
+
     if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name) or len(name) > 64:
         raise UsageError(
             f"{name!r} cannot be the name of a package",
@@ -62,6 +62,8 @@ def _slots(name: str, kind: str) -> Mapping[str, str]:
 
 def _files(kind: str, slots: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Gives each file's place in the package, and its text."""
+    from importlib.resources import files
+
     module = slots["module"]
     places = {
         "common/pyproject.toml": "pyproject.toml",
@@ -72,5 +74,5 @@ def _files(kind: str, slots: Mapping[str, str]) -> Iterator[tuple[str, str]]:
         f"{kind}/test.py": f"tests/test_{module}.py",
     }
     for template, place in places.items():
-        text = (files(__name__) / f"{template}.txt").read_text("utf-8")
+        text = (files("kgot_core") / "scaffold" / f"{template}.txt").read_text("utf-8")
         yield place, re.sub(r"\{\{(\w+)\}\}", lambda found: slots[found[1]], text)
