@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from kgot_core.contracts.backend import Call, Feature, GraphBackend, OpenContext, Row
 from kgot_core.contracts.dialect import Dialect, QueryExample
-from kgot_core.errors import QueryError
+from kgot_core.errors import QueryError, Refused, StoreUnavailable
 from kgot_core.graph.elements import Edge, Element, GraphChange, GraphSnapshot, Node
 from kgot_core.graph.values import decode_properties, encode_properties
 from kgot_core.hookspecs import hookimpl
@@ -22,7 +22,7 @@ from kgot_core.providers import BackendProvider
 
 # Columns "id" hold the neutral ids that the core gave; what the model inserts has none, and is known by its name.
 TABLES = """
-CREATE TABLE node (id TEXT, name TEXT PRIMARY KEY, label TEXT NOT NULL,
+CREATE TABLE node (id TEXT, name TEXT PRIMARY KEY, label TEXT,
     facts TEXT NOT NULL DEFAULT '{}' CHECK (json_type(facts) = 'object'));
 CREATE TABLE edge (id TEXT, type TEXT NOT NULL,
     source TEXT NOT NULL REFERENCES node (name) ON UPDATE CASCADE ON DELETE CASCADE,
@@ -43,7 +43,7 @@ DIALECT = Dialect(
     ),
     write_examples=(
         "INSERT OR IGNORE INTO node (name, label, facts) VALUES\n"
-        "  ('Vela', 'Ship', '{\"masts\": 3}'), ('Port Orm', 'Harbour', '{}');\n"
+        "  ('Vela', 'Ship', '{\"masts\": 3}'), ('Osk', 'Ship', '{\"masts\": 1}'), ('Port Orm', 'Harbour', '{}');\n"
         "INSERT OR IGNORE INTO edge (source, type, target) VALUES ('Vela', 'LIES_IN', 'Port Orm');",
     ),
     query_examples=(
@@ -53,6 +53,12 @@ DIALECT = Dialect(
             "ON ship.name = edge.source WHERE edge.type = 'LIES_IN' AND edge.target = 'Port Orm'",
             answer="3",
             basis=("Vela", "Port Orm"),
+        ),
+        QueryExample(
+            question="Which ship has the fewest masts?",
+            query="SELECT name, json_extract(facts, '$.masts') AS masts FROM node WHERE label = 'Ship' ORDER BY masts",
+            answer="Osk",
+            basis=("Osk",),
         ),
     ),
     invalid_example="INSERT INTO nodes VALUES ('x')",
@@ -72,21 +78,22 @@ class SqliteBackend(GraphBackend):
     dialect = DIALECT
     features = frozenset({Feature.LIST_PROPERTIES, Feature.FREE_SCHEMA})
 
-    def __init__(self, settings: SqliteSettings) -> None:
+    def __init__(self, settings: SqliteSettings, *, read_only: bool = False) -> None:
         self._steps = settings.steps
-        self._applied: set[str] = set()
+        self._read_only = read_only
+        self._done: set[str] = set()
         self._ending = False
+        self._closed = False
         # The core calls from threads of its own. Transactions are begun and ended here, never by the driver.
         self._db = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
         self._db.executescript(TABLES)
 
     def write(self, chain: str, call: Call) -> GraphChange | None:
-        if call.id in self._applied:
-            return GraphChange()
-        with self._limits(call, WRITING), self._transaction():
-            for statement in _statements(chain):
+        if self._read_only:
+            raise Refused("the graph was opened to be read")
+        with self._changing(call):
+            for statement in _statements(chain) if call.id not in self._done else ():
                 self._db.execute(statement)
-        self._applied.add(call.id)
         return None  # the core compares snapshots
 
     def query(self, statement: str, call: Call) -> Sequence[Row]:
@@ -96,7 +103,9 @@ class SqliteBackend(GraphBackend):
         return [dict(zip([column[0] for column in cursor.description or ()], row, strict=True)) for row in rows]
 
     def apply(self, change: GraphChange, call: Call) -> None:
-        with self._limits(call, WRITING), self._transaction():
+        with self._changing(call):
+            if call.id in self._done:
+                return
             known = {element.id: element for element in self.snapshot().elements()}
             names = {element.id: element.key for element in known.values() if isinstance(element, Node)}
             for gone in change.removed:
@@ -109,9 +118,11 @@ class SqliteBackend(GraphBackend):
                     self._put_edge(element, names)
 
     def snapshot(self) -> GraphSnapshot:
+        self._check_open()
         nodes: dict[str, Node] = {}
         for given, name, label, facts in self._db.execute("SELECT id, name, label, facts FROM node ORDER BY name"):
-            nodes[name] = Node(given or f"node {name}", (label,), decode_properties(json.loads(facts)), key=name)
+            labels = (label,) if label else ()
+            nodes[name] = Node(given or f"node {name}", labels, decode_properties(json.loads(facts)), key=name)
         edges = [
             Edge(given or f"edge {source} {kind} {target}", kind, nodes[source].id, nodes[target].id)
             for given, kind, source, target in self._db.execute(
@@ -121,10 +132,16 @@ class SqliteBackend(GraphBackend):
         return GraphSnapshot(tuple(nodes.values()), tuple(edges))
 
     def cancel(self) -> None:
-        self._db.interrupt()
+        if not self._closed:
+            self._db.interrupt()
 
     def close(self) -> None:
+        self._closed = True
         self._db.close()
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise StoreUnavailable("the graph was closed")
 
     def _put_node(self, node: Node, names: dict[str, str]) -> None:
         if len(node.labels) > 1:
@@ -132,7 +149,7 @@ class SqliteBackend(GraphBackend):
         row = (
             node.id,
             node.key or str(node.properties.get("name", node.id)),
-            node.labels[0] if node.labels else "Thing",
+            node.labels[0] if node.labels else None,
             json.dumps(encode_properties(node.properties), ensure_ascii=False),
         )
         if node.id in names:
@@ -145,6 +162,8 @@ class SqliteBackend(GraphBackend):
     def _put_edge(self, edge: Edge, names: dict[str, str]) -> None:
         if edge.properties:
             raise QueryError(f"the edge {edge.type} has properties; here an edge has none")
+        if missing := {edge.source, edge.target} - names.keys():
+            raise QueryError(f"the edge {edge.type} leads to what is not there: {', '.join(sorted(missing))}")
         row = (edge.id, edge.type, names[edge.source], names[edge.target])
         self._db.execute("INSERT INTO edge (id, type, source, target) VALUES (?, ?, ?, ?)", row)
 
@@ -156,15 +175,17 @@ class SqliteBackend(GraphBackend):
             self._db.execute("DELETE FROM edge WHERE type = ? AND source = ? AND target = ?", row)
 
     @contextmanager
-    def _transaction(self) -> Iterator[None]:
-        """All or nothing. Only here may a transaction begin or end: a block that says COMMIT is refused."""
-        self._in_transaction("BEGIN")
-        try:
-            yield
-        except BaseException:
-            self._in_transaction("ROLLBACK")
-            raise
-        self._in_transaction("COMMIT")
+    def _changing(self, call: Call) -> Iterator[None]:
+        """One transaction, all or nothing. Only here may one begin or end: a block that says COMMIT is refused."""
+        with self._limits(call, WRITING):
+            self._in_transaction("BEGIN")
+            try:
+                yield
+            except BaseException:
+                self._in_transaction("ROLLBACK")
+                raise
+            self._in_transaction("COMMIT")
+        self._done.add(call.id)
 
     def _in_transaction(self, statement: str) -> None:
         self._ending = True
@@ -176,6 +197,7 @@ class SqliteBackend(GraphBackend):
     @contextmanager
     def _limits(self, call: Call, actions: frozenset[int]) -> Iterator[None]:
         """Allows these actions on the two tables and nothing else, for as long as the call may take."""
+        self._check_open()
 
         def allow(action: int, table: str | None, *_: str | None) -> int:
             if action == sqlite3.SQLITE_TRANSACTION:
@@ -208,7 +230,7 @@ def _statements(text: str) -> Iterator[str]:
 
 
 def _open(settings: SqliteSettings, context: OpenContext) -> GraphBackend:
-    return SqliteBackend(settings)
+    return SqliteBackend(settings, read_only=context.scope.mode == "read_only")
 
 
 @hookimpl

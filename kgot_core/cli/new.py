@@ -1,4 +1,4 @@
-"""Writes the package of a new plugin, complete, small and passing the suite of its kind, from ``kgot_core/scaffold``."""
+"""Writes the package of a new plugin from ``kgot_core/scaffold``: complete, small, passing the suite of its kind."""
 
 from __future__ import annotations
 

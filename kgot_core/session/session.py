@@ -28,7 +28,7 @@ from kgot_core.run.threads import in_thread
 from kgot_core.session.opening import Given, open_parts
 from kgot_core.session.redaction import redactor
 from kgot_core.session.schema import json_schema
-from kgot_core.session.sinks import Kept, QueueSink
+from kgot_core.session.sinks import Kept, NamedSink, Opened, QueueSink, find_sinks
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -75,6 +75,7 @@ class Session:
         self._given = Given(models=models or {}, tools=tools, backend=backend, schema=json_schema(schema))
         self._value_class = schema if isinstance(schema, type) else None
         self._sinks = tuple(sinks)
+        self._named_sinks: Sequence[NamedSink] = ()
         self._runs = runs.absolute() if runs is not None else None
         self._parts: Parts | None = None
         self._redact = redactor(settings, self._given.models.values())
@@ -86,6 +87,7 @@ class Session:
 
     async def __aenter__(self) -> Self:
         self._parts = await in_thread(lambda: open_parts(self._registry, self._settings, self._given))
+        self._named_sinks = find_sinks(self._registry, self._settings)
         return self
 
     async def __aexit__(
@@ -131,7 +133,9 @@ class Session:
         files = FileShelf(task.files, folder / "files" if folder is not None else None)
         async with self._turn:
             writer = RunWriter(folder) if folder is not None else None
-            journal = Journal(run, writer, [Kept(sink) for sink in (*self._sinks, *sinks)], redact=self._redact)
+            told: list[Sink] = [Kept(sink) for sink in (*self._sinks, *sinks)]
+            told += [Opened(named, {"run": run, "folder": folder}) for named in self._named_sinks]
+            journal = Journal(run, writer, told, redact=self._redact)
             context = OpenContext(GraphScope(run), parts.sandbox, folder)
             try:
                 start = started(parts, task, files)

@@ -108,6 +108,13 @@ class ToolsSettings:
 
 
 @dataclass(frozen=True)
+class SinksSettings:
+    """``sinks.enabled``. Tables of sinks stand beside, ``sinks.<name>.*``."""
+
+    enabled: tuple[str, ...] = setting((), "further places for the events of a run, by their names", trusted=True)
+
+
+@dataclass(frozen=True)
 class PluginSettings:
     """``plugins.*``: which plugins are loaded."""
 
@@ -177,4 +184,5 @@ class CoreSettings:
     voters: VoterSettings = field(default_factory=VoterSettings)
     votes: VotesSettings = field(default_factory=VotesSettings)
     tools: ToolsSettings = field(default_factory=ToolsSettings)
+    sinks: SinksSettings = field(default_factory=SinksSettings)
     plugins: PluginSettings = field(default_factory=PluginSettings)

@@ -91,8 +91,14 @@ async def solved(backend: Any = None, story: Any = None, **options: Any) -> Any:
         return await session.solve(QUESTION)
 
 
-@pytest.mark.parametrize("part", ["open", "snapshot", "write", "query"])
-@pytest.mark.parametrize("make", ODD, ids=NAMES)
+SOME = [(part, make) for part in ("open", "snapshot", "query") for make in ODD[:6:2]]
+
+
+@pytest.mark.parametrize(
+    ("part", "make"),
+    [*(("write", make) for make in ODD), *SOME],
+    ids=[*NAMES, *(f"{part}-{type(make()).__name__}" for part, make in SOME)],
+)
 async def test_a_backend_that_raises(part: str, make: Callable[[], BaseException], tmp_path: Path) -> None:
     made: list[Faulty] = []
 
@@ -113,7 +119,7 @@ async def test_a_backend_that_raises(part: str, make: Callable[[], BaseException
 
 
 @pytest.mark.parametrize("part", ["cancel", "close"])
-@pytest.mark.parametrize("make", ODD, ids=NAMES)
+@pytest.mark.parametrize("make", ODD[1:9], ids=NAMES[1:9])
 async def test_a_backend_that_raises_when_it_is_given_back(part: str, make: Callable[[], BaseException]) -> None:
     made: list[Faulty] = []
 

@@ -479,3 +479,54 @@ async def test_a_model_that_cannot_take_several_samples_is_noticed_once() -> Non
     assert sum(isinstance(event, Notice) for event in events) == 1
     assert not any(isinstance(event, Notice) for event in again)
     assert max(event.samples for event in again if isinstance(event, ModelCalled)) <= 3
+
+
+SINKS = """
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from kgot_core.contracts.sink import Sink
+from kgot_core.hookspecs import hookimpl
+from kgot_core.providers import SinkProvider
+
+@dataclass(frozen=True)
+class DiarySettings:
+    file: str = field(default="", metadata={"help": "where to write"})
+
+class Diary(Sink):
+    def __init__(self, file, run):
+        self.file = Path(file).open("a")
+        print(run["run"], run["folder"], file=self.file)
+
+    def emit(self, record):
+        print(record["kind"], file=self.file)
+
+    def close(self):
+        print("closed", file=self.file)
+        self.file.close()
+
+@hookimpl
+def kgot_event_sinks():
+    return [SinkProvider(name="diary", summary="Writes.", settings=DiarySettings, open=lambda s, run: Diary(s.file, run)),
+            SinkProvider(name="torn", summary="Fails.", open=lambda s, run: 1 / 0)]
+"""
+
+
+async def test_a_sink_of_a_plugin_is_opened_by_its_name_for_each_run_and_closed(tmp_path: Path) -> None:
+    plugin, diary = tmp_path / "own_sinks.py", tmp_path / "diary.txt"
+    plugin.write_text(SINKS)
+    settings = {"plugins.load": [str(plugin)], "sinks.enabled": ["diary", "torn"], "sinks.diary.file": str(diary)}
+    good = Collected()
+    async with opened(settings=settings, sinks=[good]) as session:
+        answers = [await session.solve(QUESTION) for _ in range(2)]
+    lines = diary.read_text().split("closed\n")
+    assert [text.split()[0] for text in lines[:2]] == [answer.run for answer in answers] and lines[2] == ""
+    assert lines[0].split()[2:] == [record["kind"] for record in good.records if record["run"] == answers[0].run]
+    notices = [record["text"] for record in good.records if record["kind"] == "notice"]
+    assert len(notices) == 2 and notices[0].startswith("the sink torn was dropped: sink torn cannot be opened: ")
+
+
+async def test_a_sink_that_is_not_installed_is_refused() -> None:
+    with pytest.raises(KgotError, match="diary"):
+        async with opened(settings={"sinks.enabled": ["diary"]}):
+            raise AssertionError("the session must not open")
