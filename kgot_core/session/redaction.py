@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 from kgot_core.models.introspection import secrets_of
 from kgot_core.settings import Settings
@@ -11,6 +12,8 @@ HIDDEN = "[secret]"
 SHORTEST = 6
 # Servers without keys are given such words as keys; taking them out of every text would spoil it.
 LONGEST_WORD = 9
+LONG = 16
+QUERY_MARKS = ("KEY", "TOKEN", "SECRET", "PASSWORD", "SIGNATURE", "SIG")
 MARKS = ("_API_KEY", "_ACCESS_KEY", "_KEY_ID", "_TOKEN", "_SECRET", "_PASSWORD", "_PASSWD")
 
 
@@ -22,7 +25,7 @@ def redactor(settings: Settings, models: Iterable[object]) -> Callable[[str], st
             of ours, but must not be written either.
         models: Chat models that were passed in code.
     """
-    found = settings.secrets() | _usual(settings.env)
+    found = settings.secrets() | _usual(settings.env) | _in_addresses(settings)
     for model in models:
         found |= secrets_of(model) if hasattr(type(model), "model_fields") else set()  # type: ignore[arg-type]
     hidden = sorted((text for text in found if _worth_hiding(text)), key=lambda text: (-len(text), text))
@@ -37,7 +40,28 @@ def redactor(settings: Settings, models: Iterable[object]) -> Callable[[str], st
 
 
 def _usual(env: Mapping[str, str]) -> set[str]:
-    return {value for name, value in env.items() if name.upper().endswith(MARKS)}
+    return {
+        value
+        for name, value in env.items()
+        if name.upper().endswith(MARKS) or (name.upper().endswith("_KEY") and len(value) >= LONG)
+    }
+
+
+def _in_addresses(settings: Settings) -> set[str]:
+    """Finds passwords and keys within addresses, which are no secrets as a whole."""
+    found: set[str] = set()
+    for entry in settings.entries.values():
+        text = entry.value if isinstance(entry.value, str) else ""
+        if "://" not in text:
+            continue
+        try:
+            address = urlsplit(text)
+            found.add(unquote(address.password or ""))
+        except ValueError:  # whoever uses it says what is wrong with it
+            continue
+        found.add(address.password or "")
+        found |= {value for name, value in parse_qsl(address.query) if name.upper().endswith(QUERY_MARKS)}
+    return found
 
 
 def _worth_hiding(text: str) -> bool:

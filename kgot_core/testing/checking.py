@@ -56,6 +56,9 @@ test_classes.__test__ = False  # type: ignore[attr-defined]
 
 
 def _class(name: str, provider: Provider, settings: Any) -> type:
+    if provider.kind != "model" and (problem := provider.check(settings)):
+        # Once, and not for each test of the suite.
+        return type(name, (), {"test_is_ready": _skipped(f"the {provider.kind} {provider.name}: {problem.message}")})
     if provider.kind == "sandbox":
         return type(name, (SandboxSuite,), {"sandbox": _sandbox(cast(SandboxProvider, provider), settings)})
     suites: Mapping[ProviderKind, type] = {
@@ -69,7 +72,8 @@ def _class(name: str, provider: Provider, settings: Any) -> type:
     }
     if provider.kind in suites:
         return type(name, (suites[provider.kind],), {"provider": provider, "settings": settings})
-    return type(name, (), {"test_is_not_checked": _skipped(provider)})
+    reason = f"the {provider.kind} {provider.name} needs an address: subclass the suite of its kind in a test"
+    return type(name, (), {"test_is_not_checked": _skipped(reason)})
 
 
 def _sandbox(provider: SandboxProvider, settings: Any) -> Any:
@@ -79,8 +83,8 @@ def _sandbox(provider: SandboxProvider, settings: Any) -> Any:
     return pytest.fixture(sandbox)
 
 
-def _skipped(provider: Provider) -> Any:
+def _skipped(reason: str) -> Any:
     def test(self: object) -> None:
-        pytest.skip(f"the {provider.kind} {provider.name} needs an address: subclass the suite of its kind in a test")
+        pytest.skip(reason)
 
     return test

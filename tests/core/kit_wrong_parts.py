@@ -110,6 +110,8 @@ class Restless(KGoTLoop):
     async def run(self, run):
         for number in range(60):
             outcome = await super().run(run.at(number))
+            if "61" in outcome.text:
+                break
         return outcome
 
 

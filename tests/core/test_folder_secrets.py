@@ -86,6 +86,13 @@ def test_a_key_among_options(server: Any, tmp_path: Path) -> None:
     assert answer.status in ("answered", "failed")
 
 
+@pytest.mark.parametrize("form", ["http://user:{key}@127.0.0.1:{port}/v1", "http://127.0.0.1:{port}/v1?api_key={key}"])
+def test_a_key_within_an_address(form: str, server: Any, tmp_path: Path) -> None:
+    port = server.url.split(":")[2].partition("/")[0]
+    answer = solved(tmp_path, form.format(key=KEY, port=port), settings={"models.graph.api_key": "another-key-1"})
+    assert answer.status in ("answered", "failed") and PLANTED.decode() not in answer.reason
+
+
 def test_a_key_in_an_object_passed_in_code(server: Any, tmp_path: Path) -> None:
     from langchain_openai import ChatOpenAI
 

@@ -507,7 +507,10 @@ class Diary(Sink):
 
 @hookimpl
 def kgot_event_sinks():
-    return [SinkProvider(name="diary", summary="Writes.", settings=DiarySettings, open=lambda s, run: Diary(s.file, run)),
+    def open_diary(settings, run):
+        return Diary(settings.file, run)
+
+    return [SinkProvider(name="diary", summary="Writes.", settings=DiarySettings, open=open_diary),
             SinkProvider(name="torn", summary="Fails.", open=lambda s, run: 1 / 0)]
 """
 

@@ -56,6 +56,9 @@ for number in range(2):
     answer = kgot_core.solve(QUESTION, models={{"graph": Story().model()}}, runs="kept", env=NO_CONFIG)
     assert answer.text == ANSWER and answer.folder.is_dir(), answer
 assert state() == before
+for thread in threading.enumerate():
+    if thread.name in ("kgot-call", "kgot-jail"):
+        thread.join(5)
 assert [thread.name for thread in threading.enumerate()] == ["MainThread", "kgot-loop"], threading.enumerate()
 """
 
