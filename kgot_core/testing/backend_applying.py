@@ -18,7 +18,7 @@ from kgot_core.testing.backend_driver import (
     try_values,
     vocabulary,
 )
-from kgot_core.testing.backend_statements import all_rows
+from kgot_core.testing.backend_querying import all_rows
 from kgot_core.testing.graphs import PLAIN_LISTS, PLAIN_VALUES, Vocabulary, differences, faults, make_graph
 from kgot_core.testing.suite import Suite, check_clean
 

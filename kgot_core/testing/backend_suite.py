@@ -20,15 +20,18 @@ import pytest
 
 from kgot_core.contracts.backend import GraphBackend, GraphScope, OpenContext
 from kgot_core.contracts.sandbox import Sandbox
+from kgot_core.errors import StoreUnavailable
 from kgot_core.providers import BackendProvider
 from kgot_core.sandboxes.providers import MONTY
 from kgot_core.testing.backend_applying import ApplyTests
 from kgot_core.testing.backend_driver import EMPTY, Driver, OpenBackend
 from kgot_core.testing.backend_opening import OpeningTests
+from kgot_core.testing.backend_querying import QueryTests
 from kgot_core.testing.backend_statements import StatementTests
 from kgot_core.testing.suite import check_provider, ready
 
 _SHARED = pytest.StashKey[list[Driver]]()
+_AWAY = pytest.StashKey[list[str]]()
 
 __all__ = ["BackendSuite", "Driver", "OpenBackend", "Opener"]
 
@@ -42,19 +45,25 @@ class Opener:
     folder: Path
     token: str = field(default_factory=lambda: secrets.token_hex(4))
     opened: list[GraphBackend] = field(default_factory=list)
+    away: list[str] = field(default_factory=list)
 
     def __call__(self, scope: str = "", mode: Literal["new", "keep", "read_only"] = "new") -> Driver:
         name = scope or f"graph-{len(self.opened)}"
         folder = self.folder / f"suite-{self.token}" / name
         folder.mkdir(parents=True, exist_ok=True)
         context = OpenContext(GraphScope(f"suite-{self.token}-{name}", mode), self.sandbox, folder)
-        backend = self.function(context)
+        assert not self.away, f"not tried again, the store was not to be reached: {self.away[0]}"
+        try:
+            backend = self.function(context)
+        except StoreUnavailable as error:
+            self.away.append(str(error))
+            raise
         assert isinstance(backend, GraphBackend), "open gives a kgot_core.contracts.backend.GraphBackend"
         self.opened.append(backend)
         return Driver(backend, f"suite-{self.token}-{len(self.opened)}")
 
 
-class BackendSuite(StatementTests, ApplyTests, OpeningTests):
+class BackendSuite(StatementTests, QueryTests, ApplyTests, OpeningTests):
     """What every graph backend does. The statements are the examples of its own dialect.
 
     Give the fixture ``open_backend``, or set ``provider`` (and ``settings``).
@@ -110,18 +119,27 @@ class BackendSuite(StatementTests, ApplyTests, OpeningTests):
         return MONTY.open(MONTY.settings())
 
     @pytest.fixture
-    def open_graph(
-        self, open_backend: OpenBackend, sandbox: Sandbox, tmp_path_factory: pytest.TempPathFactory
-    ) -> Iterator[Callable[..., Driver]]:
+    def opener(
+        self,
+        request: pytest.FixtureRequest,
+        open_backend: OpenBackend,
+        sandbox: Sandbox,
+        tmp_path_factory: pytest.TempPathFactory,
+    ) -> Opener:
+        """Gives a function that opens graphs; a store that was not to be reached once is not waited for again."""
+        away = request.node.getparent(pytest.Class).stash.setdefault(_AWAY, [])
+        return Opener(open_backend, sandbox, tmp_path_factory.getbasetemp(), away=away)
+
+    @pytest.fixture
+    def open_graph(self, opener: Opener) -> Iterator[Callable[..., Driver]]:
         """Opens graphs, and closes them after the test."""
-        opener = Opener(open_backend, sandbox, tmp_path_factory.getbasetemp())
         yield opener
         for backend in reversed(opener.opened):
             with contextlib.suppress(Exception):  # closing has a test of its own
                 backend.close()
 
     @pytest.fixture
-    def graph(self, request: pytest.FixtureRequest) -> Driver:
+    def graph(self, request: pytest.FixtureRequest, opener: Opener) -> Driver:
         """Gives an empty open graph."""
         if not self.reuse:
             driver: Driver = request.getfixturevalue("open_graph")()
@@ -133,9 +151,7 @@ class BackendSuite(StatementTests, ApplyTests, OpeningTests):
             if shared[0].snapshot != EMPTY:
                 shared.pop().backend.close()
         if not shared:
-            function, sandbox = (request.getfixturevalue(name) for name in ("open_backend", "sandbox"))
-            folder = request.getfixturevalue("tmp_path_factory").getbasetemp()
-            shared.append(Opener(function, sandbox, folder)())
+            shared.append(opener())
             owner.addfinalizer(shared[0].backend.close)
         return shared[0]
 

@@ -92,7 +92,8 @@ class SolverSuite(Suite):
 
     def test_graph_stays_as_it_is(self, solver: Solver) -> None:
         ended = _solved(solver, _PROPOSALS[solver.form])
-        assert not [record for record in ended.records if record["kind"] == "graph_written"], "a solver only reads: writing is for the rounds before"
+        written = [record for record in ended.records if record["kind"] == "graph_written"]
+        assert not written, "a solver only reads the graph: writing belongs to the rounds before"
 
     def test_equal_runs_ask_the_same(self, solver: Solver) -> None:
         first, second = (_solved(solver, (), self.reply or _REPLIES[solver.form]) for _ in range(2))

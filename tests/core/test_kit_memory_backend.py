@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import ClassVar
 
 import pytest
@@ -9,9 +10,10 @@ import pytest
 from kgot_core.contracts.backend import Call, GraphScope, OpenContext
 from kgot_core.errors import QueryError
 from kgot_core.graph.elements import Edge, GraphChange, Node
+from kgot_core.graph.fold import TaskGraph
 from kgot_core.sandboxes.providers import MONTY
 from kgot_core.testing.backend_suite import BackendSuite, OpenBackend
-from kgot_core.testing.memory_backend import ENDLESS, MemoryBackend, MemoryStore
+from kgot_core.testing.memory_backend import DIALECT, ENDLESS, MemoryBackend, MemoryStore
 
 
 class TestKeeping(BackendSuite):
@@ -33,6 +35,38 @@ class TestForgetting(BackendSuite):
     @pytest.fixture
     def open_backend(self) -> OpenBackend:
         return MemoryBackend
+
+
+class Narrow(MemoryBackend):
+    """Holds lakes and rivers that flow, and refuses everything else that a store may lack."""
+
+    features = frozenset()
+    dialect = dataclasses.replace(
+        DIALECT, write_examples=tuple(chain.replace(" since=1802", "") for chain in DIALECT.write_examples)
+    )
+
+    def apply(self, change, call):
+        graph = TaskGraph(self.snapshot())
+        graph.apply(change)
+        labels = {node.id: node.labels for node in graph.nodes}
+        places = [(edge.source, edge.target) for edge in graph.edges]
+        lists = any(isinstance(value, tuple) for element in graph for value in element.properties.values())
+        if any(kinds not in (("Lake",), ("River",)) for kinds in labels.values()) or len(set(places)) < len(places):
+            raise QueryError("lakes and rivers only, and one edge between two")
+        if lists or any(edge.properties or edge.type != "FLOWS_INTO" for edge in graph.edges):
+            raise QueryError("no lists, and flowing only")
+        if any(labels.get(edge.target) != ("Lake",) for edge in graph.edges if edge.target in labels):
+            raise QueryError("a lake only is flown into")
+        super().apply(change, call)
+
+
+class TestNarrow(BackendSuite):
+    keeps_graph = False
+    endless = ENDLESS
+
+    @pytest.fixture
+    def open_backend(self) -> OpenBackend:
+        return Narrow
 
 
 @pytest.fixture

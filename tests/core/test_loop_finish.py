@@ -92,6 +92,7 @@ async def test_numbers_as_gaia_wants_them(kit: ModuleType, parse: str) -> None:
         ("<think>VALUE: Porto?</think>VALUE: Lisbon", "Lisbon"),
         ("Answer: it may be Porto, but no.\nVALUE: Lisbon", "Lisbon"),
         ("VALUE: Porto\nThat is wrong, it is the other.\nVALUE: Lisbon", "Lisbon"),
+        ("VALUE: Lisbon\nAnswer: It is Lisbon.", "Lisbon"),
         ("Lisbon", "Lisbon"),
         ("VALUE: 17 hours", "17 hours"),
         ("VALUE: \u22125", "-5"),

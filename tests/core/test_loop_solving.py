@@ -174,6 +174,19 @@ async def test_no_request_for_a_query_is_sent_twice(kit: ModuleType) -> None:
         assert done.answer.how == "fallback direct"
 
 
+async def test_a_statement_that_failed_as_a_repair_is_not_run_again(kit: ModuleType) -> None:
+    store = kit.Words()
+    decide = kit.turns(kit.ENHANCE, _solve_with("```words\nA\n```"))
+    done = await kit.solve(
+        backend=store,
+        decide=decide,
+        repair=kit.turns("```words\nB\n```", '```words\nGET "Veder" colour\n```'),
+        retrieve=kit.turns("```words\nB\n```", GOOD),
+    )
+    assert store.asked == ["A", "B", 'GET "Veder" colour', 'GET "Veder" depth_m']
+    assert "tried already" in done.at("retrieve")[1].tail
+
+
 async def test_a_solve_vote_without_a_query_still_counts(kit: ModuleType) -> None:
     done = await kit.solve(decide=kit.turns(kit.ENHANCE, "SOLVE\nEverything is there."), retrieve=GOOD)
     assert _outcome(done) == ("answered", "voted query", 1)

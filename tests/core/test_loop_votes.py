@@ -69,6 +69,11 @@ async def test_one_by_one_they_stop_at_a_certain_majority(keys: str, drawn: list
     assert seen == drawn
 
 
+async def test_one_by_one_a_tie_that_is_won_needs_no_further_vote() -> None:
+    assert (await count(["enhance", "enhance", "solve"], 4, at_once=False))[1] == [3]
+    assert (await count(["solve", "solve", "enhance", "solve"], 4, at_once=False))[1] == [3, 1]
+
+
 async def test_without_a_winner_of_ties_the_earliest_leads() -> None:
     assert (await count(["b", "a", "c"], 3, tie=None))[0].key == "b"
     assert (await count(["b", "a", "a"], 3, tie=None))[0].key == "a"

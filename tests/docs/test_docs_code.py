@@ -16,7 +16,6 @@ from typing import Any
 
 import pytest
 
-from kgot_core.errors import QueryError
 from kgot_core.testing.openai_server import OpenAIServer, Say
 
 ROOT = Path(__file__).parents[2]
@@ -170,7 +169,7 @@ def test_the_backend_in_one_file_answers_a_question(
     form: str, program: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
 ) -> None:
     done = program(
-        "-m", "kgot_core", "run", "--plugin", str(ROOT / "examples/sqlite_backend.py"), "--backend", "sqlite",
+        "-m", "kgot_core", "run", "--plugin", str(ROOT / "examples/kgot-sqlite/kgot_sqlite.py"), "--backend", "sqlite",
         "--quiet", "--json", "--set", f"extract.form={form}", "How much higher is Alderkop than Birkfell?",
         decide=lambda prompt: SQL_SOLVE if '"Alderkop" :Hill height_m=700' in prompt else STORY["ENHANCE"],
         extract=SQL_WRITE,
@@ -182,61 +181,3 @@ def test_the_backend_in_one_file_answers_a_question(
     written = [record for line in events.open("rb") if (record := json.loads(line))["kind"] == "graph_written"]
     assert {record["form"] for record in written} == {"statements" if form == "statements" else "elements"}
     assert not any(record["error"] for record in written)
-
-
-@pytest.fixture
-def sqlite() -> Iterator[Any]:
-    module = runpy.run_path(str(ROOT / "examples/sqlite_backend.py"))
-    backend = module["SqliteBackend"](module["SqliteSettings"]())
-    yield backend
-    backend.close()
-
-
-def call(number: int, seconds: float = 10.0) -> Any:
-    from kgot_core.contracts.backend import Call
-
-    return Call(f"call {number}", seconds, 100)
-
-
-def test_the_examples_of_its_dialect_run(sqlite: Any) -> None:
-    for number, statement in enumerate(sqlite.dialect.write_examples):
-        sqlite.write(statement, call(number))
-    for example in sqlite.dialect.query_examples:
-        rows = sqlite.query(example.query, call(0))
-        assert any(str(value) == example.answer for row in rows for value in row.values())
-    with pytest.raises(QueryError):
-        sqlite.write(sqlite.dialect.invalid_example, call(10))
-
-
-@pytest.mark.parametrize(
-    "block",
-    [
-        "INSERT INTO node (name, label) VALUES ('x', 'y'); COMMIT; INSERT INTO nope VALUES (1)",
-        "INSERT INTO edge (source, type, target) VALUES ('Vela', 'IN', 'Port Orm'), ('Vela', 'IN', 'Nowhere')",
-        "ATTACH '/tmp/other.db' AS other",
-        "DROP TABLE node",
-        "PRAGMA foreign_keys = OFF",
-    ],
-)
-def test_a_block_that_it_refuses_has_changed_nothing(block: str, sqlite: Any) -> None:
-    sqlite.write(sqlite.dialect.write_examples[0], call(1))
-    before = sqlite.snapshot()
-    with pytest.raises(QueryError):
-        sqlite.write(block, call(2))
-    assert sqlite.snapshot() == before
-
-
-@pytest.mark.parametrize(
-    "query",
-    [
-        "DELETE FROM node",
-        "INSERT INTO node (name, label) VALUES ('x', 'y') RETURNING name",
-        "WITH RECURSIVE r (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM r) SELECT count(*) FROM r",
-    ],
-)
-def test_a_query_cannot_write_and_has_an_end(query: str, sqlite: Any) -> None:
-    sqlite.write(sqlite.dialect.write_examples[0], call(1))
-    before = sqlite.snapshot()
-    with pytest.raises(QueryError):
-        sqlite.query(query, call(2, 0.2))
-    assert sqlite.snapshot() == before

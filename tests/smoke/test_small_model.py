@@ -1,4 +1,4 @@
-"""A real model of 135 million parameters, over HTTP: whatever it writes, a run ends in an answer or a clean "no solution".
+"""A real model of 135 million parameters, over HTTP: a run ends in an answer or a clean "no solution", whatever it writes.
 
 Run by ``make smoke`` only. Each question is one run of the program, and once more from its record.
 """
@@ -29,7 +29,11 @@ SETTINGS = {
     "loop.max_retrieve_query_retry": "1",
     "loop.max_llm_attempts": "2",
 }
-TABLE = "bridge,river,length_m,opened\nKestrel Bridge,Ouma,412,1931\nOld Ferry Bridge,Tarn,188,1874\nHigh Span,Ouma,655,1968\n"
+TABLE = """bridge,river,length_m,opened
+Kestrel Bridge,Ouma,412,1931
+Old Ferry Bridge,Tarn,188,1874
+High Span,Ouma,655,1968
+"""
 
 QUESTIONS = (
     "What is the capital of France?",
@@ -58,9 +62,8 @@ QUESTIONS = (
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
     """Starts the server, one for all questions."""
-    with subprocess.Popen(
-        [sys.executable, str(SERVER)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    ) as server:
+    pipe, none = subprocess.PIPE, subprocess.DEVNULL
+    with subprocess.Popen([sys.executable, str(SERVER)], stdin=pipe, stdout=pipe, stderr=none, text=True) as server:
         assert server.stdout is not None
         lines: Queue[str] = Queue()
         # A thread, so that a server that never speaks cannot hold the tests.
