@@ -136,13 +136,6 @@ def test_a_question_that_is_no_text(address: str, folder: Path) -> None:
     assert (process.returncode, out) == (2, "") and err.startswith("kgot: the question on standard input is not text")
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="the superuser may read everything")
-def test_a_file_that_may_not_be_read(address: str, folder: Path) -> None:
-    (folder / "note.txt").chmod(0)
-    code, line, _hint = refused(*run(address, QUESTION, "--file", "note.txt"))
-    assert code == 2 and "note.txt cannot be read: Permission denied" in line
-
-
 def test_a_file_that_fails_when_it_is_read(address: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     opened = Path.open
 
@@ -154,13 +147,6 @@ def test_a_file_that_fails_when_it_is_read(address: str, folder: Path, monkeypat
     monkeypatch.setattr(Path, "open", refuse)
     code, line, _hint = refused(*run(address, QUESTION, "--file", "note.txt"))
     assert code == 2 and "note.txt cannot be read: Permission denied" in line
-
-
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="the superuser may write everywhere")
-def test_a_folder_that_may_not_be_written(address: str, folder: Path) -> None:
-    (folder / "deep").chmod(0o500)
-    code, line, hint = refused(*run(address, QUESTION, "--out", "deep/runs"))
-    assert code == 2 and "Permission denied" in line and "--out" in hint
 
 
 def test_a_folder_of_the_kernel_cannot_be_written(address: str) -> None:

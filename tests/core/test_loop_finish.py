@@ -32,9 +32,8 @@ async def test_no_calculation(kit: ModuleType) -> None:
 
 async def test_a_calculation_is_added_to_what_the_graph_gave(kit: ModuleType) -> None:
     done = await kit.solve(compute="It does.\n```python\nprint('feet', 61 * 3.28)\n61 * 2\n```")
-    assert (
-        "<findings>\ndepth_m: 61\n\nCalculated from this:\nfeet 200.07999999999998\n122\n</findings>" in done.at("parse")[0].tail
-    )
+    found = "<findings>\ndepth_m: 61\n\nCalculated from this:\nfeet 200.07999999999998\n122\n</findings>"
+    assert found in done.at("parse")[0].tail
     assert done.of("code_ran")[0]["stage"] == "compute"
 
 

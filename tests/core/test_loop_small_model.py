@@ -149,10 +149,9 @@ async def test_facts_with_all_faults(kit: ModuleType, facts: str) -> None:
 
 
 async def test_a_copy_of_the_examples_writes_nothing(kit: ModuleType) -> None:
-    from kgot_networkx.dialect import dialect
-
     from kgot_core.reading.blocks import read_blocks
     from kgot_core.run.prompts import Prompts
+    from kgot_networkx.dialect import dialect
 
     statements = "\n".join(f"```python r1\n{text}\n```" for text in dialect("full").write_examples)
     example = "\n".join(block.text for block in read_blocks(Prompts().text("extract_facts")))

@@ -263,20 +263,20 @@ def test_one_module_named_by_two_packages_is_loaded_once(site: Path) -> None:
 
 
 def test_two_providers_of_one_name_are_listed_and_the_bare_name_is_refused(site: Path) -> None:
-    install(site, "kgot-rdf", backend("rdf"))
-    install(site, "other-rdf", backend("rdf"))
+    install(site, "kgot-ink", backend("ink"))
+    install(site, "other-ink", backend("ink"))
     registry = loaded()
-    assert [package for package, provider in registry.all("backend") if provider.name == "rdf"] == [
-        "kgot-rdf",
-        "other-rdf",
+    assert [package for package, provider in registry.all("backend") if provider.name == "ink"] == [
+        "kgot-ink",
+        "other-ink",
     ]
     with pytest.raises(PluginError) as refused:
-        registry.get("backend", "rdf")
-    assert refused.value.message == "the backend rdf is offered by kgot-rdf and other-rdf"
-    assert refused.value.hint == "choose with kgot-rdf:rdf or other-rdf:rdf"
-    first, second = registry.get("backend", "kgot-rdf:rdf"), registry.get("backend", "Other_RDF:rdf")
+        registry.get("backend", "ink")
+    assert refused.value.message == "the backend ink is offered by kgot-ink and other-ink"
+    assert refused.value.hint == "choose with kgot-ink:ink or other-ink:ink"
+    first, second = registry.get("backend", "kgot-ink:ink"), registry.get("backend", "Other_INK:ink")
     assert first is not second
-    assert registry.clashes() == [("backend", "rdf", ["kgot-rdf", "other-rdf"])]
+    assert registry.clashes() == [("backend", "ink", ["kgot-ink", "other-ink"])]
 
 
 def test_a_built_in_provider_is_not_replaced_silently(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -346,22 +346,22 @@ def test_an_unknown_name_is_refused_with_what_there_is(site: Path) -> None:
     assert "paper (kgot-paper)" in error.message
     assert error.hint == "did you mean paper?"
     assert missing(registry, "backend", "zzz").hint == ""
-    assert "did you mean neo4j? It comes with kgot-neo4j: pip install" in missing(registry, "backend", "neo4").hint
+    assert "did you mean mpi? It comes with kgot-mpi: pip install" in missing(registry, "scheduler", "mp").hint
     assert "the package nobodys is not installed" in missing(registry, "backend", "nobodys:paper").message
 
 
-@pytest.mark.parametrize("name", ["neo4j", "kgot-neo4j", "kgot-neo4j:neo4j"])
+@pytest.mark.parametrize("name", ["mpi", "kgot-mpi", "kgot-mpi:mpi"])
 def test_a_broken_plugin_that_is_asked_for_is_explained(name: str, site: Path) -> None:
-    install(site, "kgot-neo4j", "import not_there")
-    error = missing(loaded(), "backend", name)
-    assert "plugin kgot-neo4j is broken: ModuleNotFoundError: No module named 'not_there'" in error.message
-    assert error.hint == "kgot plugins show kgot-neo4j"
+    install(site, "kgot-mpi", "import not_there")
+    error = missing(loaded(), "scheduler", name)
+    assert "plugin kgot-mpi is broken: ModuleNotFoundError: No module named 'not_there'" in error.message
+    assert error.hint == "kgot plugins show kgot-mpi"
 
 
 def test_a_disabled_plugin_that_is_asked_for_is_explained(site: Path) -> None:
-    install(site, "kgot-neo4j", backend("neo4j"))
-    error = missing(loaded(disabled=["kgot-neo4j"]), "backend", "neo4j")
-    assert "kgot-neo4j is disabled: by the setting plugins.disabled" in error.message
+    install(site, "kgot-mpi", GOOD.format(name="mpi_tool"))
+    error = missing(loaded(disabled=["kgot-mpi"]), "scheduler", "mpi")
+    assert "kgot-mpi is disabled: by the setting plugins.disabled" in error.message
 
 
 def test_the_default_backend(site: Path) -> None:

@@ -9,9 +9,6 @@ from typing import Any
 
 import bpe_openai
 import pytest
-from kgot_networkx.dialect import dialect
-from kgot_networkx.plugin import open_backend
-from kgot_networkx.settings import NetworkxSettings
 
 from kgot_core.contracts.backend import Call, GraphScope, OpenContext
 from kgot_core.contracts.dialect import Dialect
@@ -27,6 +24,9 @@ from kgot_core.run.prompts import Prompts
 from kgot_core.run.rules import graph_rules
 from kgot_core.sandboxes.providers import BWRAP, MONTY
 from kgot_core.solvers.query import show_rows
+from kgot_networkx.dialect import dialect
+from kgot_networkx.plugin import open_backend
+from kgot_networkx.settings import NetworkxSettings
 
 FORMS = ("query", "direct")
 TAILS = (

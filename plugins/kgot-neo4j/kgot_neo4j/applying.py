@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from kgot_core.errors import QueryError
+from kgot_core.graph.elements import Edge, Element, GraphChange, Node
 from kgot_neo4j.cypher.names import RESERVED
 from kgot_neo4j.reading import Counts, Row
 from kgot_neo4j.record import Record
 from kgot_neo4j.values import to_store
-
-from kgot_core.errors import QueryError
-from kgot_core.graph.elements import Edge, Element, GraphChange, Node
 
 if TYPE_CHECKING:
     from neo4j import Transaction

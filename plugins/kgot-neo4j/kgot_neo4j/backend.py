@@ -6,6 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from kgot_core.contracts.backend import Call, GraphBackend, Row
+from kgot_core.errors import QueryError, Refused
+from kgot_core.graph.elements import GraphChange, GraphSnapshot
 from kgot_neo4j.applying import Applying
 from kgot_neo4j.connection import Connection
 from kgot_neo4j.dialect import dialect
@@ -17,10 +20,6 @@ from kgot_neo4j.reading import Counts
 from kgot_neo4j.record import Record
 from kgot_neo4j.statements import NotReadable, Ready, ready_to_write
 from kgot_neo4j.transactions import Transactions
-
-from kgot_core.contracts.backend import Call, GraphBackend, Row
-from kgot_core.errors import QueryError, Refused
-from kgot_core.graph.elements import GraphChange, GraphSnapshot
 
 if TYPE_CHECKING:
     from neo4j import Transaction

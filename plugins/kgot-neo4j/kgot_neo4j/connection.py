@@ -5,10 +5,9 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
+from kgot_core.errors import Refused, StoreUnavailable, UsageError
 from kgot_neo4j.faults import first_line, translated
 from kgot_neo4j.settings import Neo4jSettings
-
-from kgot_core.errors import Refused, StoreUnavailable, UsageError
 
 if TYPE_CHECKING:
     from neo4j import Driver, Session

@@ -13,11 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kgot_core.errors import Refused
 from kgot_neo4j.connection import Connection
 from kgot_neo4j.cypher.names import RESERVED
 from kgot_neo4j.faults import is_driver_error
-
-from kgot_core.errors import Refused
 
 if TYPE_CHECKING:
     from neo4j import Transaction

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import uuid
 
+from kgot_core.contracts.backend import OpenContext
+from kgot_core.errors import Refused
 from kgot_neo4j.backend import Neo4jBackend
 from kgot_neo4j.connection import Connection, WrongPassword
 from kgot_neo4j.faults import is_driver_error, translated
 from kgot_neo4j.lease import Lease, State, clear, holds_other, in_use, read_state
 from kgot_neo4j.settings import Neo4jSettings
-
-from kgot_core.contracts.backend import OpenContext
-from kgot_core.errors import Refused
 
 __all__ = ["WrongPassword", "open_graph"]
 

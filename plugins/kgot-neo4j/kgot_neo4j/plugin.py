@@ -7,11 +7,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kgot_neo4j.settings import Neo4jSettings
-
 from kgot_core.errors import Refused
 from kgot_core.hookspecs import hookimpl
 from kgot_core.providers import BackendProvider, Problem
+from kgot_neo4j.settings import Neo4jSettings
 
 if TYPE_CHECKING:
     from kgot_core.contracts.backend import GraphBackend, OpenContext

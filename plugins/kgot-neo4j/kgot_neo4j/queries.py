@@ -7,16 +7,15 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from kgot_core.contracts.backend import Call, Row
+from kgot_core.errors import QueryError
+from kgot_core.graph.values import JsonValue
 from kgot_neo4j.connection import Connection
 from kgot_neo4j.cypher.names import RESERVED
 from kgot_neo4j.faults import is_driver_error, may_pass, translated
 from kgot_neo4j.record import Record
 from kgot_neo4j.statements import NotReadable, Ready, ready_to_query
 from kgot_neo4j.values import to_row
-
-from kgot_core.contracts.backend import Call, Row
-from kgot_core.errors import QueryError
-from kgot_core.graph.values import JsonValue
 
 if TYPE_CHECKING:
     from neo4j import Transaction

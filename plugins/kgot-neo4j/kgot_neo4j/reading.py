@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from kgot_neo4j.cypher.names import RESERVED
-from kgot_neo4j.record import Record
-
 from kgot_core.errors import QueryError
 from kgot_core.graph.elements import Edge, Element, GraphChange, Node
+from kgot_neo4j.cypher.names import RESERVED
+from kgot_neo4j.record import Record
 
 if TYPE_CHECKING:
     from typing import LiteralString

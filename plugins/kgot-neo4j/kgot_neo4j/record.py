@@ -6,10 +6,9 @@ import threading
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from kgot_neo4j.values import from_store
-
 from kgot_core.errors import QueryError
 from kgot_core.graph.elements import Edge, Element, GraphChange, GraphSnapshot, Node
+from kgot_neo4j.values import from_store
 
 
 class Record:

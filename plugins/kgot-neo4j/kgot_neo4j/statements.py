@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from kgot_core.errors import QueryError
 from kgot_neo4j.cypher.binding import bind
 from kgot_neo4j.cypher.joining import statements_of
 from kgot_neo4j.cypher.maps import dotted_properties, flatten_maps
@@ -12,8 +13,6 @@ from kgot_neo4j.cypher.merging import add_with, merge_known, return_places
 from kgot_neo4j.cypher.names import hide_bookkeeping, quote_names
 from kgot_neo4j.cypher.screen import refused
 from kgot_neo4j.cypher.tokens import NotClosed, Token, mend_apostrophes, plain, tokenize
-
-from kgot_core.errors import QueryError
 
 MOST = 200_000
 

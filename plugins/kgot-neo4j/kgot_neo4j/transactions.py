@@ -9,6 +9,9 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
+from kgot_core.contracts.backend import Call
+from kgot_core.errors import QueryError, Refused, StoreError
+from kgot_core.graph.elements import GraphChange
 from kgot_neo4j.applying import Applying
 from kgot_neo4j.connection import Connection
 from kgot_neo4j.cypher.names import RESERVED
@@ -16,10 +19,6 @@ from kgot_neo4j.faults import is_driver_error, may_pass, translated
 from kgot_neo4j.gate import Gate
 from kgot_neo4j.reading import AT_PLACES, Counts, Found, Row, new_elements, new_places, read_back
 from kgot_neo4j.record import Record
-
-from kgot_core.contracts.backend import Call
-from kgot_core.errors import QueryError, Refused, StoreError
-from kgot_core.graph.elements import GraphChange
 
 if TYPE_CHECKING:
     from neo4j import Transaction

@@ -12,12 +12,12 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from kgot_neo4j.backend import Neo4jBackend
-from kgot_neo4j.opening import open_graph
-from kgot_neo4j.settings import Neo4jSettings
 
 from kgot_core.contracts.backend import Call, GraphScope, OpenContext
 from kgot_core.graph.elements import Edge, GraphChange, GraphSnapshot, Node
+from kgot_neo4j.backend import Neo4jBackend
+from kgot_neo4j.opening import open_graph
+from kgot_neo4j.settings import Neo4jSettings
 
 SERVERS = Path(__file__).parents[3] / "tests" / "servers" / "neo4j_server.py"
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
+from kgot_core.errors import QueryError
 from kgot_neo4j.cypher.maps import dotted_properties, flatten_maps
 from kgot_neo4j.cypher.merging import add_with, merge_known, return_places
 from kgot_neo4j.cypher.names import hide_bookkeeping, quote_names
 from kgot_neo4j.cypher.screen import refused
 from kgot_neo4j.cypher.tokens import plain, tokenize
 from kgot_neo4j.statements import NotReadable, ready_to_query, ready_to_write
-
-from kgot_core.errors import QueryError
 
 
 @pytest.mark.parametrize(

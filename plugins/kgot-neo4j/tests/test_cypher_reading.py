@@ -7,6 +7,7 @@ import itertools
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from kgot_neo4j.cypher.binding import bind
 from kgot_neo4j.cypher.clauses import every, read_clauses, split_statements
 from kgot_neo4j.cypher.joining import statements_of

@@ -9,12 +9,12 @@ import subprocess
 import sys
 
 import pytest
-from kgot_neo4j.opening import open_graph
-from kgot_neo4j.plugin import kgot_graph_backends
 
 from kgot_core.contracts.backend import Call, GraphScope, OpenContext
 from kgot_core.errors import QueryError, Refused, StoreUnavailable, UsageError
 from kgot_core.graph.elements import GraphChange, Node
+from kgot_neo4j.opening import open_graph
+from kgot_neo4j.plugin import kgot_graph_backends
 
 pytestmark = pytest.mark.xdist_group("neo4j")
 PERSON = "MERGE (p:Person {name: 'Ada'})"

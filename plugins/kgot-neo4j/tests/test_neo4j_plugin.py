@@ -8,6 +8,7 @@ from importlib.metadata import entry_points
 
 import bpe_openai
 import pytest
+
 from kgot_neo4j import plugin
 from kgot_neo4j.dialect import dialect
 from kgot_neo4j.settings import Neo4jSettings

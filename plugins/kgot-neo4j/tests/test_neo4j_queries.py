@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 
 import pytest
-from kgot_neo4j.cypher.screen import refused
-from kgot_neo4j.cypher.tokens import tokenize
 
 from kgot_core.errors import QueryError
+from kgot_neo4j.cypher.screen import refused
+from kgot_neo4j.cypher.tokens import tokenize
 
 pytestmark = pytest.mark.xdist_group("neo4j")
 

@@ -7,11 +7,11 @@ import threading
 from pathlib import Path
 
 import pytest
-from kgot_neo4j.opening import open_graph
-from kgot_neo4j.settings import Neo4jSettings
 
 from kgot_core.contracts.backend import Call, GraphScope, OpenContext
 from kgot_core.errors import StoreUnavailable
+from kgot_neo4j.opening import open_graph
+from kgot_neo4j.settings import Neo4jSettings
 
 pytestmark = pytest.mark.xdist_group("neo4j")
 STORY = Path(__file__).parents[3] / "tests" / "fixtures" / "library" / "story.py"

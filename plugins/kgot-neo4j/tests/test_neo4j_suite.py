@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from kgot_neo4j.opening import open_graph
-from kgot_neo4j.settings import Neo4jSettings
 
 from kgot_core.testing.backend_suite import BackendSuite, OpenBackend
+from kgot_neo4j.opening import open_graph
+from kgot_neo4j.settings import Neo4jSettings
 
 pytestmark = pytest.mark.xdist_group("neo4j")
 

@@ -7,13 +7,12 @@ from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from kgot_networkx.jail.values import kg_edge_attributes, kg_node_attributes
-from kgot_networkx.record import GraphRecord
-from kgot_networkx.taking import take
-
 from kgot_core.errors import UsageError
 from kgot_core.graph.elements import GraphChange, GraphSnapshot
 from kgot_core.graph.values import JsonValue
+from kgot_networkx.jail.values import kg_edge_attributes, kg_node_attributes
+from kgot_networkx.record import GraphRecord
+from kgot_networkx.taking import take
 
 if TYPE_CHECKING:
     import networkx as nx

@@ -5,6 +5,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 
+from kgot_core.contracts.backend import Call, GraphBackend, OpenContext, Row
+from kgot_core.contracts.sandbox import CodeResult
+from kgot_core.errors import QueryError, Refused
+from kgot_core.graph.elements import GraphChange, GraphSnapshot
 from kgot_networkx.dialect import dialect
 from kgot_networkx.engine import open_engine
 from kgot_networkx.reading import read_report
@@ -13,11 +17,6 @@ from kgot_networkx.rows import read_rows
 from kgot_networkx.script import Script, prepare
 from kgot_networkx.settings import NetworkxSettings
 from kgot_networkx.taking import take
-
-from kgot_core.contracts.backend import Call, GraphBackend, OpenContext, Row
-from kgot_core.contracts.sandbox import CodeResult
-from kgot_core.errors import QueryError, Refused
-from kgot_core.graph.elements import GraphChange, GraphSnapshot
 
 
 class NetworkxBackend(GraphBackend):

@@ -6,10 +6,9 @@ import importlib.util
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from kgot_networkx.settings import NetworkxSettings
-
 from kgot_core.hookspecs import hookimpl
 from kgot_core.providers import BackendProvider, Problem
+from kgot_networkx.settings import NetworkxSettings
 
 if TYPE_CHECKING:
     from kgot_core.contracts.backend import GraphBackend, OpenContext

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kgot_networkx.record import GraphRecord, Step
-
 from kgot_core.graph.elements import Edge, Element, GraphChange, Node
 from kgot_core.graph.values import Iri, LangText, Properties, TypedText, Value, decode_properties, plain_text
+from kgot_networkx.record import GraphRecord, Step
 
 
 def read_report(record: GraphRecord, report: Any) -> Step:

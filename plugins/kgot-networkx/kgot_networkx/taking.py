@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from kgot_networkx.record import GraphRecord, Step
-
 from kgot_core.errors import QueryError
 from kgot_core.graph.elements import Edge, Element, GraphChange, Node
 from kgot_core.graph.values import JsonValue, plain_text
+from kgot_networkx.record import GraphRecord, Step
 
 _NAMING = ("name", "title", "label", "id", "text")
 

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import pytest
-from kgot_networkx.backend import NetworkxBackend
-from kgot_networkx.plugin import open_backend
-from kgot_networkx.settings import NetworkxSettings
 
 from kgot_core.contracts.backend import Call, GraphScope, OpenContext
 from kgot_core.contracts.sandbox import Sandbox
 from kgot_core.graph.elements import Edge, GraphChange, GraphSnapshot, Node
 from kgot_core.sandboxes.providers import BWRAP, MONTY
+from kgot_networkx.backend import NetworkxBackend
+from kgot_networkx.plugin import open_backend
+from kgot_networkx.settings import NetworkxSettings
 
 PROVIDERS = {"bwrap": BWRAP, "monty": MONTY}
 

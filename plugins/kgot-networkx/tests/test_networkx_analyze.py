@@ -7,10 +7,10 @@ import json
 import sys
 
 import pytest
-from kgot_networkx.analyze import analyze, to_networkx
 
 from kgot_core.errors import UsageError
 from kgot_core.graph.elements import Edge, GraphSnapshot, Node
+from kgot_networkx.analyze import analyze, to_networkx
 
 SNAPSHOT = GraphSnapshot(
     nodes=(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import bpe_openai
 import pytest
-from kgot_networkx.dialect import dialect
 
 from kgot_core.errors import QueryError
 from kgot_core.graph.fold import TaskGraph
+from kgot_networkx.dialect import dialect
 
 
 def test_every_example_runs(graph):

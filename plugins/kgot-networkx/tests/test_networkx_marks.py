@@ -9,12 +9,12 @@ import networkx as nx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from kgot_core.graph.elements import GraphSnapshot
 from kgot_networkx.jail.full import TaskGraph, Workbench
 from kgot_networkx.jail.values import kg_edge, kg_node
 from kgot_networkx.reading import read_report
 from kgot_networkx.record import GraphRecord
-
-from kgot_core.graph.elements import GraphSnapshot
 
 BASE = {
     "nodes": [

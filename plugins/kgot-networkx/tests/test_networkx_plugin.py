@@ -7,6 +7,7 @@ import sys
 from importlib.metadata import entry_points
 
 import pytest
+
 from kgot_networkx import plugin
 from kgot_networkx.settings import NetworkxSettings
 

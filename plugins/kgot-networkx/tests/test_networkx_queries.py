@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from kgot_networkx.jail.rows import kg_rows
-from kgot_networkx.jail.values import kg_node
 
 from kgot_core.errors import QueryError
+from kgot_networkx.jail.rows import kg_rows
+from kgot_networkx.jail.values import kg_node
 
 SETUP = (
     'G.add_node("Vela", label="Ship", name="Vela", masts=3)\nG.add_node("Orm", label="Port", name="Orm")\n'

@@ -7,9 +7,9 @@ import ast
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from kgot_networkx.script import prepare
 
 from kgot_core.errors import QueryError
+from kgot_networkx.script import prepare
 
 
 def ready(text: str, *, query: bool = False, subset: bool = False) -> str:

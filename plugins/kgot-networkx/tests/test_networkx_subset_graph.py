@@ -9,6 +9,7 @@ from typing import Any
 import networkx as nx
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from kgot_networkx.jail.algorithms import KgNetworkx
 from kgot_networkx.jail.full import Workbench
 from kgot_networkx.jail.subset import kg_change, kg_graph

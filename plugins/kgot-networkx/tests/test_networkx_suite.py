@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 import pytest
-from kgot_networkx.plugin import kgot_graph_backends
 
 from kgot_core.contracts.sandbox import Sandbox
 from kgot_core.testing.backend_suite import BackendSuite
+from kgot_networkx.plugin import kgot_graph_backends
 
 
 class NetworkxSuite(BackendSuite):

@@ -12,13 +12,13 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from kgot_rdf.backend import RdfBackend
-from kgot_rdf.plugin import open_backend, open_remote_backend
-from kgot_rdf.settings import RdfSettings, RemoteSettings
 
 from kgot_core.contracts.backend import Call, GraphBackend, GraphScope, OpenContext
 from kgot_core.graph.elements import Edge, GraphChange, GraphSnapshot, Node
 from kgot_core.graph.fold import TaskGraph, compare
+from kgot_rdf.backend import RdfBackend
+from kgot_rdf.plugin import open_backend, open_remote_backend
+from kgot_rdf.settings import RdfSettings, RemoteSettings
 
 
 def _servers() -> ModuleType:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pyoxigraph as ox
 import pytest
-from kgot_rdf.names import Names
 
 from kgot_core.contracts.backend import Call
 from kgot_core.errors import QueryError
 from kgot_core.graph.elements import Node
+from kgot_rdf.names import Names
 
 TURKU = "<http://kg.example/Turku>"
 

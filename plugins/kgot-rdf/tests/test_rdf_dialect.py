@@ -10,14 +10,14 @@ from importlib.metadata import entry_points
 import bpe_openai
 import pyoxigraph as ox
 import pytest
-from kgot_rdf import plugin
-from kgot_rdf.dialect import dialect
-from kgot_rdf.names import DEFAULT_NAMESPACE
-from kgot_rdf.settings import RdfSettings, RemoteSettings
 
 from kgot_core.errors import QueryError
 from kgot_core.graph.elements import Edge, Node
 from kgot_core.graph.values import LangText
+from kgot_rdf import plugin
+from kgot_rdf.dialect import dialect
+from kgot_rdf.names import DEFAULT_NAMESPACE
+from kgot_rdf.settings import RdfSettings, RemoteSettings
 
 
 def test_every_example_runs(graph):

@@ -6,11 +6,11 @@ import threading
 from typing import Any
 
 import pytest
-from kgot_rdf.plugin import open_backend
-from kgot_rdf.settings import RdfSettings
 
 from kgot_core.contracts.backend import Call, GraphScope, OpenContext
 from kgot_core.errors import QueryError, Refused, StoreError
+from kgot_rdf.plugin import open_backend
+from kgot_rdf.settings import RdfSettings
 
 ENDLESS = "SELECT (COUNT(*) AS ?n) WHERE { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . ?m ?q ?r FILTER(?a != ?r) }"
 

@@ -11,6 +11,10 @@ import pyoxigraph as ox
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from kgot_core.graph.elements import Edge, GraphChange, GraphSnapshot, Node
+from kgot_core.graph.fold import TaskGraph, compare
+from kgot_core.graph.values import Iri, LangText, TypedText, encode, encode_properties, equal_values
 from kgot_rdf.completion import complete
 from kgot_rdf.names import Names
 from kgot_rdf.record import RdfRecord
@@ -18,10 +22,6 @@ from kgot_rdf.store import lines
 from kgot_rdf.taking import take
 from kgot_rdf.terms import canonical, from_term, to_term
 from kgot_rdf.triples import Delta
-
-from kgot_core.graph.elements import Edge, GraphChange, GraphSnapshot, Node
-from kgot_core.graph.fold import TaskGraph, compare
-from kgot_core.graph.values import Iri, LangText, TypedText, encode, encode_properties, equal_values
 
 TEXT = st.text(st.characters(exclude_categories=("Cs",)), max_size=12)
 OFFSETS = st.none() | st.timedeltas(datetime.timedelta(hours=-14), datetime.timedelta(hours=14)).map(

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from kgot_rdf.plugin import check, open_backend, open_remote_backend
-from kgot_rdf.settings import RdfSettings, RemoteSettings
 
 from kgot_core.contracts.backend import Call, GraphScope, OpenContext
 from kgot_core.errors import QueryError, StoreError
 from kgot_core.graph.elements import Edge, GraphChange, Node
+from kgot_rdf.plugin import check, open_backend, open_remote_backend
+from kgot_rdf.settings import RdfSettings, RemoteSettings
 
 CONTEXT = OpenContext(GraphScope("reasoning"), None)  # type: ignore[arg-type]
 SHAPES = """

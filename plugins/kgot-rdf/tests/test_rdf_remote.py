@@ -10,12 +10,12 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
-from kgot_rdf.http import JSON, SparqlClient
-from kgot_rdf.plugin import check_remote, open_remote_backend
-from kgot_rdf.settings import RemoteSettings
 
 from kgot_core.contracts.backend import Call, GraphScope, OpenContext
 from kgot_core.errors import QueryError, Refused, StoreUnavailable
+from kgot_rdf.http import JSON, SparqlClient
+from kgot_rdf.plugin import check_remote, open_remote_backend
+from kgot_rdf.settings import RemoteSettings
 
 SECRET = "sk-test-ABC123DEF456"
 

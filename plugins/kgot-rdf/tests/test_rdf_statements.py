@@ -8,11 +8,11 @@ import pyoxigraph as ox
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from kgot_core.errors import QueryError
 from kgot_rdf.names import DEFAULT_NAMESPACE
 from kgot_rdf.statement import Reader, check_hidden
 from kgot_rdf.tokens import DEEPEST, tokenize
-
-from kgot_core.errors import QueryError
 
 READER = Reader(DEFAULT_NAMESPACE, 100_000)
 LITERALS = st.sampled_from(
