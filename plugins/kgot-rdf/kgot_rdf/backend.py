@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 
 from kgot_core.contracts.backend import Call, GraphBackend, OpenContext, Row
-from kgot_core.errors import QueryError, Refused
+from kgot_core.errors import QueryError, Refused, StoreUnavailable
 from kgot_core.graph.elements import GraphChange, GraphSnapshot
 from kgot_rdf.completion import complete
 from kgot_rdf.dialect import dialect
@@ -41,6 +41,7 @@ class RdfBackend(GraphBackend):
         self._reader = Reader(settings.namespace, settings.statement_chars)
         self._applied: dict[str, GraphChange] = {}
         self._cancels = 0
+        self._closed = False
         self._jobs = threading.Lock()
         self._records = threading.Lock()
         self._store: Store
@@ -109,7 +110,8 @@ class RdfBackend(GraphBackend):
         self._store.cancel()
 
     def close(self) -> None:
-        """Gives the store back."""
+        """Gives the store back; calls that come later raise StoreUnavailable."""
+        self._closed = True
         self._store.close()
 
     def _commit(self, delta: Delta, inferred: Delta, ids: Ids, cancels: int, end: float) -> GraphChange:
@@ -131,6 +133,8 @@ class RdfBackend(GraphBackend):
         return folded[0].change
 
     def _stop_if(self, cancels: int) -> None:
-        """Ends a call that was cancelled since it began."""
+        """Ends a call that was cancelled since it began, or that comes after the graph was closed."""
+        if self._closed:
+            raise StoreUnavailable("the graph was closed")
         if self._cancels != cancels:
             raise QueryError("the statement was cancelled; nothing was changed")
