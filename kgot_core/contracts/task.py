@@ -67,7 +67,7 @@ class Evidence:
     Attributes:
         element: Neutral id of the element.
         text: The element as the state text shows it.
-        sources: What it was taken from: ``tool:<step>``, ``task`` or ``model``.
+        sources: What it was taken from: steps of tool calls, ``task`` or ``model``.
         iteration: Iteration that brought it, counted from 1; 0 if it was there before.
     """
 

@@ -1,4 +1,4 @@
-"""A real model of 135 million parameters, over HTTP: a run ends in an answer or a clean "no solution", whatever it says.
+"""A real model of 135 million parameters, over HTTP: every run ends in an answer or a clean "no solution".
 
 Run by ``make smoke`` only. Each question is one run of the program, and once more from its record.
 """
