@@ -11,7 +11,7 @@ from kgot_core.contracts.model import Reply, Role, ToolCallRequest, ToolSpec
 from kgot_core.contracts.options import Origin, RunOptions
 from kgot_core.contracts.sandbox import CodeJob, CodeResult, Sandbox
 from kgot_core.contracts.solver import Solver
-from kgot_core.contracts.task import Task
+from kgot_core.contracts.task import JsonSchema, Task
 from kgot_core.contracts.tools import RunFiles, ToolResult
 from kgot_core.contracts.voter import Ballot, Choice
 from kgot_core.events import Event
@@ -128,6 +128,7 @@ class Run(Protocol):
         *,
         role: Role = "graph",
         n: int = 1,
+        schema: JsonSchema | None = None,
         temperature: float | None = None,
         max_tokens: int | None = None,
     ) -> Reply:
@@ -139,6 +140,7 @@ class Run(Protocol):
             prompt: The text, or a function that makes it from the tokens that findings may take.
             role: Which model.
             n: Samples.
+            schema: JSON schema that the reply should obey; a server that takes none is told it in the prompt.
             temperature: Sampling temperature.
             max_tokens: Limit of the reply.
 

@@ -10,7 +10,7 @@ from kgot_core.contracts.model import Reply, Request, Role, system, user
 from kgot_core.contracts.options import RunOptions
 from kgot_core.contracts.sandbox import CodeJob, CodeResult, Sandbox
 from kgot_core.contracts.solver import Solver
-from kgot_core.contracts.task import Task
+from kgot_core.contracts.task import JsonSchema, Task
 from kgot_core.contracts.tools import ToolResult
 from kgot_core.contracts.voter import Ballot, Choice, Voter
 from kgot_core.errors import ContextOverflow
@@ -85,6 +85,7 @@ class RunContext:
         *,
         role: Role = "graph",
         n: int = 1,
+        schema: JsonSchema | None = None,
         temperature: float | None = None,
         max_tokens: int | None = None,
     ) -> Reply:
@@ -92,7 +93,7 @@ class RunContext:
 
         def build() -> Request:
             text = prompt if isinstance(prompt, str) else prompt(self.progress.result_tokens)
-            return Request((user(text),), temperature=temperature, max_tokens=max_tokens)
+            return Request((user(text),), schema=schema, temperature=temperature, max_tokens=max_tokens)
 
         return await self._ask_fitting(step, stage, role, build, n, state=False)
 

@@ -5,22 +5,19 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from typing import Any
 
 from kgot_core.contracts.model import Completion
 from kgot_core.contracts.run import Run
 from kgot_core.contracts.solver import Candidate
 from kgot_core.contracts.task import Outcome
 from kgot_core.contracts.voter import Ballot, Choice, Vote
-from kgot_core.errors import Unreadable
 from kgot_core.events import Voted
 from kgot_core.reading.blocks import strip_reasoning
-from kgot_core.reading.json_reader import read_json
+from kgot_core.run.answer_value import NONE, envelope, read_value
 from kgot_core.run.evidence import describe
 from kgot_core.run.numbers import bare_number, same_number
 from kgot_core.run.transcript import shorten
 
-NONE = "none"
 NO_SOLUTION = "No solution found"
 _MARK = re.compile(
     r"(?im)^[\s>*#`-]*(?P<word>final\s+answer|value|answer)\s*[*`]*\s*:[ \t*`]*(?P<value>.*)$",
@@ -61,6 +58,7 @@ async def finish(run: Run, candidate: Candidate, findings: str, how: str, iterat
 
 async def _ballot(run: Run, findings: str) -> Ballot:
     schema = run.options.answer_schema
+    asked = envelope(schema) if schema is not None else None
 
     def prompt(tokens: int) -> str:
         slots = {"question": run.task.question, "partial": shorten(findings, tokens)}
@@ -70,7 +68,7 @@ async def _ballot(run: Run, findings: str) -> Ballot:
 
     async def draw(first: int, count: int) -> Sequence[Vote]:
         temperature = run.options.vote_temperature
-        reply = await run.ask(f"parses-{first}", "parse", prompt, n=count, temperature=temperature)
+        reply = await run.ask(f"parses-{first}", "parse", prompt, n=count, temperature=temperature, schema=asked)
         return [_read(run, completion) for completion in reply.completions]
 
     at_once = await run.samples_at_once("at-once", "graph")
@@ -84,7 +82,7 @@ def _read(run: Run, completion: Completion) -> Vote:
     if re.fullmatch(r"\W*none\W*", text, re.IGNORECASE):
         return Vote(NONE)
     if run.options.answer_schema is not None:
-        return _read_value(text, run.options.answer_schema)
+        return read_value(text, run.options.answer_schema)
     if completion.truncated:
         # A value is whole where its line has an end; the prose behind it is not, and is left out.
         text = text.rpartition("\n")[0]
@@ -97,20 +95,6 @@ def _read(run: Run, completion: Completion) -> Vote:
         value = bare_number(value)
         return Vote(_normal(value), payload=(value, None))
     return Vote(_normal(value), payload=(value if completion.truncated else prose or value, None))
-
-
-def _read_value(text: str, schema: Any) -> Vote:
-    from jsonschema import Draft202012Validator
-
-    try:
-        value = read_json(text)
-    except Unreadable as error:
-        return Vote(None, error.message)
-    problems = sorted(error.message for error in Draft202012Validator(schema).iter_errors(value))
-    if problems:
-        return Vote(None, problems[0])
-    shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return Vote(json.dumps(value, sort_keys=True), payload=(shown, value))
 
 
 def _schema_failure(choice: Choice) -> str:
