@@ -289,7 +289,7 @@ class Blocking(BaseChatModel):
         return "blocking"
 
     def _generate(self, messages, stop=None, run_manager=None, **more):
-        print("asked", flush=True)
+        print("asked\\n", end="", flush=True)  # in one piece: several threads write
         threading.Event().wait(120)
 """
 
