@@ -6,6 +6,7 @@ import asyncio
 import json
 import subprocess
 import sys
+import threading
 from typing import Any
 
 import httpx
@@ -142,8 +143,15 @@ def test_a_script_that_fails_is_shown() -> None:
 
 
 async def test_requests_in_flight_are_counted() -> None:
-    with OpenAIServer("x", delay=0.05) as server:
-        async with httpx.AsyncClient() as client:
+    together = threading.Barrier(4)
+
+    def answer(payload: Any, index: int) -> str:
+        if index:
+            together.wait(timeout=30)
+        return "x"
+
+    with OpenAIServer(answer) as server:
+        async with httpx.AsyncClient(timeout=40) as client:
             address = f"{server.url}/chat/completions"
             await client.post(address, json=ASK)
             assert server.most_in_flight == 1
