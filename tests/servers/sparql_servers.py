@@ -136,7 +136,7 @@ def _command(name: str, port: int, folder: Path) -> tuple[list[str], dict[str, s
         found = str(program) if program.is_file() else shutil.which("oxigraph")
         if found is None:
             raise Missing("needs the Oxigraph server: pip install oxigraph")
-        # Without a limit of its own it goes on with a query whose client has left, and takes a processor from all others.
+        # Without a limit of its own it goes on with a query whose client has left, and takes a whole processor.
         command = [found, "serve", "--bind", f"127.0.0.1:{port}", "--timeout-s", "15"]
         return command, env, f"{root}/query?query=ASK%7B%7D"
     java = [need_java(), "-Xmx512m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]
