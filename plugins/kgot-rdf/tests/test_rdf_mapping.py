@@ -16,6 +16,7 @@ from kgot_core.graph.elements import Edge, GraphChange, GraphSnapshot, Node
 from kgot_core.graph.fold import TaskGraph, compare
 from kgot_core.graph.values import Iri, LangText, TypedText, encode, encode_properties, equal_values
 from kgot_rdf.completion import complete
+from kgot_rdf.mapping import INFERRED
 from kgot_rdf.names import Names
 from kgot_rdf.record import RdfRecord
 from kgot_rdf.store import lines
@@ -42,8 +43,10 @@ SCALARS = st.one_of(
         TypedText, TEXT, st.sampled_from(["http://www.w3.org/2001/XMLSchema#gYear", "urn:x:y", "not an address"])
     ),
 )
+# A property `inferred:NAME` is what the store derived; a test below holds that it is never stated.
 NAMES = st.one_of(
-    TEXT, st.sampled_from(["name", "rdfs:label", "http://kg.example/p", "a b", "urn:x:y", "rdf:type", "ä/ö"])
+    TEXT.filter(lambda name: not name.startswith(INFERRED)),
+    st.sampled_from(["name", "rdfs:label", "http://kg.example/p", "a b", "urn:x:y", "rdf:type", "ä/ö"]),
 )
 PROPERTIES = st.dictionaries(NAMES, st.one_of(SCALARS, st.lists(SCALARS, max_size=3).map(tuple)), max_size=3)
 
@@ -92,6 +95,14 @@ def test_a_graph_becomes_triples_and_the_same_graph_again(snapshot):
     again = RdfRecord(Names())
     again.fold(Delta(triples))
     assert shape(again.snapshot()) == shape(snapshot) == shape(record.snapshot())
+
+
+def test_a_value_that_was_inferred_comes_in_as_such_and_is_never_stated():
+    record = RdfRecord(Names())
+    taken(record, GraphSnapshot((Node("a", ("Lake",), {"depth": 61, f"{INFERRED}kind": "deep"}),)))
+    (node,) = record.snapshot().nodes
+    assert node.properties == {"depth": 61, f"{INFERRED}kind": "deep"}
+    assert not any("kind" in predicate or "deep" in obj for _, predicate, obj in record.stated)
 
 
 @settings(max_examples=80, deadline=None)
