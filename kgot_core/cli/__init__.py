@@ -3,6 +3,7 @@
 import click
 
 from kgot_core.cli.group import LazyGroup
+from kgot_core.cli.output import echo
 from kgot_core.cli.table import COMMANDS
 
 
@@ -10,7 +11,7 @@ def _version(ctx: click.Context, option: click.Parameter, wanted: bool) -> None:
     if wanted and not ctx.resilient_parsing:
         from kgot_core.plugins.discovery import core_version
 
-        click.echo(f"kgot {core_version() or 'from a source tree that is not installed'}")
+        echo(f"kgot {core_version() or 'from a source tree that is not installed'}")
         ctx.exit()
 
 

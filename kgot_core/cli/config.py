@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from kgot_core.cli.options import SettingsOptions, open_settings, settings_options
+from kgot_core.cli.output import echo
 from kgot_core.cli.tables import echo_columns
 
 
@@ -26,7 +27,7 @@ def show_config(as_json: bool, options: SettingsOptions) -> None:
     items = settings.items()
     if as_json:
         found = [{"key": i.key, "value": i.value, "origin": i.origin, "secret": i.secret} for i in items]
-        click.echo(json.dumps(found, indent=2, ensure_ascii=False))
+        echo(json.dumps(found, indent=2, ensure_ascii=False))
         return
     echo_columns([[item.key, json.dumps(item.value, ensure_ascii=False), item.origin] for item in items])
 
@@ -55,8 +56,8 @@ def trust_config(path: Path | None) -> None:
     found, store = read_file(file.resolve()), TrustStore(config_folder(os.environ))
     keys = guarded_keys(file_layer(found, store), Catalogue(), os.environ)
     store.trust(found)
-    click.echo(f"{found.path} is trusted until it changes")
+    echo(f"{found.path} is trusted until it changes")
     for key, origin in keys:
-        click.echo(f"  line {origin.line}: {key_text(key)}")
+        echo(f"  line {origin.line}: {key_text(key)}")
     if not keys:
-        click.echo("  it sets nothing that needed it")
+        echo("  it sets nothing that needed it")

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kgot_core.cli.output import echo
+
 if TYPE_CHECKING:
     from kgot_core.contracts.task import Answer
 
@@ -23,20 +25,20 @@ def demo(keep: str | None) -> int:
     """Run a real task offline: sandbox, graph, votes, calculation and journal are real, model replies are recorded."""
     from kgot_core.errors import KgotError
 
-    click.echo("This demo needs no key and no network: the model's replies are recorded; sandbox, graph, votes,")
-    click.echo("calculation and journal are the real ones.\n")
+    echo("This demo needs no key and no network: the model's replies are recorded; sandbox, graph, votes,")
+    echo("calculation and journal are the real ones.\n")
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="kgot-demo-") as temporary, as_file(_table()) as table:
-        click.echo(f"table {table.name}:\n" + "".join(f"  {line}\n" for line in table.read_text("utf-8").splitlines()))
+        echo(f"table {table.name}:\n" + "".join(f"  {line}\n" for line in table.read_text("utf-8").splitlines()))
         answer = asyncio.run(_run(table, Path(keep) if keep else Path(temporary)))
     if answer.status != "answered":
         raise KgotError(
             f"the demo did not work: {answer.reason or answer.text}", hint="kgot doctor says what is missing"
         )
-    click.echo(f"\nanswer: {answer.text}")
+    echo(f"\nanswer: {answer.text}")
     for item in answer.evidence:
-        click.echo(f"  rests on {item.text}")
-    click.echo(f"\n{time.monotonic() - began:.1f} s. Next: kgot run --help, and kgot doctor for what is set up here.")
+        echo(f"  rests on {item.text}")
+    echo(f"\n{time.monotonic() - began:.1f} s. Next: kgot run --help, and kgot doctor for what is set up here.")
     return 0
 
 
@@ -55,7 +57,7 @@ async def _run(table: Path, runs: Path) -> Answer:
     registry, _ = load_plugins(sources)
     model: Any = RecordedModel()
     async with Session(registry, Settings.build(sources, registry), models={"graph": model}, runs=runs) as session:
-        click.echo(f"sandbox: {session.sandbox_name}")
+        echo(f"sandbox: {session.sandbox_name}")
         return await session.solve(Task(QUESTION, (table,)), sinks=[ProgressSink(sys.stdout, live=False, graph=True)])
 
 

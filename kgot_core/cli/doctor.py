@@ -13,6 +13,7 @@ import click
 
 from kgot_core.cli.errors import FAILED
 from kgot_core.cli.options import SettingsOptions, open_settings, settings_options
+from kgot_core.cli.output import echo
 
 if TYPE_CHECKING:
     from kgot_core.plugins import PluginRegistry
@@ -44,12 +45,12 @@ def doctor(as_json: bool, options: SettingsOptions) -> int:
     findings = [*_plugins(registry), *_models(registry, settings), *_sandboxes(registry, settings)]
     findings += [*_kind(registry, settings, "backend"), *_kind(registry, settings, "tool"), _runs(settings)]
     if as_json:
-        click.echo(json.dumps([finding._asdict() for finding in findings], ensure_ascii=False, indent=2))
+        echo(json.dumps([finding._asdict() for finding in findings], ensure_ascii=False, indent=2))
     else:
         for finding in findings:
-            click.echo(f"{finding.state:<8} {finding.what}: {finding.message}")
+            echo(f"{finding.state:<8} {finding.what}: {finding.message}")
             if finding.hint:
-                click.echo(f"         {finding.hint}")
+                echo(f"         {finding.hint}")
     return FAILED if any(finding.state == "missing" for finding in findings) else 0
 
 

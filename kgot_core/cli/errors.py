@@ -7,6 +7,7 @@ import traceback
 
 import click
 
+from kgot_core.cli.output import echo
 from kgot_core.errors import KgotError, PluginError, UsageError
 
 FAILED = 1
@@ -24,14 +25,14 @@ def report(error: BaseException) -> int:
         The exit code: 2 wrong usage, 75 interrupted, 1 everything else.
     """
     if os.environ.get("KGOT_DEBUG", "0") not in ("", "0"):
-        click.echo("".join(traceback.format_exception(error)), err=True, nl=False)
+        echo("".join(traceback.format_exception(error)), err=True, nl=False)
     if isinstance(error, click.UsageError) and error.ctx and error.format_message() == error.ctx.get_help():
-        click.echo(error.format_message(), err=True)  # a group without a command
+        echo(error.format_message(), err=True)  # a group without a command
         return error.exit_code
     message, hint, code = _said(error)
-    click.echo(f"kgot: {' '.join(message.split())}", err=True)
+    echo(f"kgot: {' '.join(message.split())}", err=True)
     if hint:
-        click.echo(f"      {' '.join(hint.split())}", err=True)
+        echo(f"      {' '.join(hint.split())}", err=True)
     return code
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from kgot_core.cli.options import SettingsOptions, read_sources, settings_options
+from kgot_core.cli.output import echo
 from kgot_core.cli.runs import find_run
 
 
@@ -44,10 +45,10 @@ def analyze(run: str, source: str | None, target: str | None, as_json: bool, opt
             state.apply(change_from_json(record["change"]))
     result: dict[str, Any] = analyzer.analyze(state.snapshot(), source, target)
     if as_json:
-        click.echo(json.dumps(result, ensure_ascii=False, indent=2))
+        echo(json.dumps(result, ensure_ascii=False, indent=2))
         return
     for name, value in result.items():
-        click.echo(f"{name.replace('_', ' ')}: {_shown(value)}")
+        echo(f"{name.replace('_', ' ')}: {_shown(value)}")
 
 
 def _shown(value: Any) -> str:

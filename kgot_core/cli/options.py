@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from kgot_core.cli.output import echo
+
 if TYPE_CHECKING:
     from kgot_core.plugins import PluginRegistry
     from kgot_core.settings import Override, Settings, Sources
@@ -72,7 +74,7 @@ def open_registry(sources: Sources, options: SettingsOptions) -> tuple[PluginReg
 
     registry, settings = load_plugins(sources, options.plugins)
     for record in registry.failures:
-        click.echo(f"kgot: {record.line} (kgot plugins show {record.distribution})", err=True)
+        echo(f"kgot: {record.line} (kgot plugins show {record.distribution})", err=True)
     return registry, settings
 
 

@@ -12,6 +12,7 @@ import click
 from kgot_core.cli.errors import FAILED
 from kgot_core.cli.new import KINDS, make_package
 from kgot_core.cli.options import SettingsOptions, open_registry, open_settings, read_sources, settings_options
+from kgot_core.cli.output import echo
 from kgot_core.cli.tables import echo_columns
 
 if TYPE_CHECKING:
@@ -33,13 +34,13 @@ def list_plugins(as_json: bool, strict: bool, options: SettingsOptions) -> int:
     """List every plugin with its state and what it offers."""
     registry, settings = open_registry(read_sources(options), options)
     if as_json:
-        click.echo(json.dumps([_record_json(record) for record in registry.records], indent=2, ensure_ascii=False))
+        echo(json.dumps([_record_json(record) for record in registry.records], indent=2, ensure_ascii=False))
     else:
         rows = [[record.distribution, record.version, record.state, _offers(record)] for record in registry.records]
         echo_columns([["PLUGIN", "VERSION", "STATE", "OFFERS"], *rows])
     for kind, name, packages in registry.clashes():
         choice = " or ".join(f"{package}:{name}" for package in packages)
-        click.echo(f"kgot: the {kind} {name} is offered by {' and '.join(packages)}; choose with {choice}", err=True)
+        echo(f"kgot: the {kind} {name} is offered by {' and '.join(packages)}; choose with {choice}", err=True)
     return FAILED if registry.failures and (strict or settings.strict) else 0
 
 
@@ -54,7 +55,7 @@ def show_plugin(name: str, options: SettingsOptions) -> None:
     registry, _ = open_registry(read_sources(options), options)
     for number, record in enumerate(_wanted(registry, name)):
         if number:
-            click.echo()
+            echo()
         _show(record)
 
 
@@ -68,7 +69,7 @@ def new_plugin(name: str, kind: str, folder: Path) -> None:
     NAME is the name of the package, as in kgot-orchard; it is written into a new folder of that name.
     """
     target = make_package(name, kind, folder)
-    click.echo(f"{target} is written. Next: pip install -e '{target}[test]', then kgot plugins check {name}")
+    echo(f"{target} is written. Next: pip install -e '{target}[test]', then kgot plugins check {name}")
 
 
 @plugins.command(name="check")
@@ -110,15 +111,15 @@ def _wanted(registry: PluginRegistry, name: str) -> list[PluginRecord]:
 
 
 def _show(record: PluginRecord) -> None:
-    click.echo(" ".join(part for part in (record.distribution, record.version, record.state) if part))
+    echo(" ".join(part for part in (record.distribution, record.version, record.state) if part))
     rows = [("module", record.module), ("hooks", ", ".join(record.hooks)), ("cause", record.message)]
     echo_columns([row for row in rows if row[1]], "  ")
     for provider in record.providers:
-        click.echo(f"\n{provider.kind} {provider.name}: {provider.summary}")
+        echo(f"\n{provider.kind} {provider.name}: {provider.summary}")
         if settings := _settings(provider):
             echo_columns(settings, "  ")
     if record.traceback:
-        click.echo(f"\n{record.traceback.rstrip()}")
+        echo(f"\n{record.traceback.rstrip()}")
 
 
 def _settings(provider: Provider) -> list[list[str]]:

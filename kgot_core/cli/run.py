@@ -14,6 +14,7 @@ import click
 
 from kgot_core.cli.errors import FAILED, INTERRUPTED
 from kgot_core.cli.options import SettingsOptions, open_settings, settings_options
+from kgot_core.cli.output import echo
 
 if TYPE_CHECKING:
     from kgot_core.contracts.sink import Sink
@@ -63,7 +64,7 @@ def run(
     answer = asyncio.run(_solve(session, Task(text.strip(), tuple(Path(path) for path in files)), quiet))
     show_answer(answer, as_json)
     if answer.folder is not None and not quiet:
-        click.echo(f"kept in {answer.folder}", err=True)
+        echo(f"kept in {answer.folder}", err=True)
     return EXIT_CODES[answer.status]
 
 
@@ -72,12 +73,12 @@ def show_answer(answer: Answer, as_json: bool) -> None:
     from kgot_core.run.ending import answer_to_json
 
     if as_json:
-        click.echo(json.dumps(answer_to_json(answer), ensure_ascii=False, indent=2))
+        echo(json.dumps(answer_to_json(answer), ensure_ascii=False, indent=2))
     elif answer.status in ("answered", "capped"):
-        click.echo(answer.text)
+        echo(answer.text)
     else:
         said = answer.text + (f": {answer.reason}" if answer.reason else "")
-        click.echo(f"kgot: {' '.join(said.split())}", err=True)
+        echo(f"kgot: {' '.join(said.split())}", err=True)
 
 
 async def _solve(session: Session, task: Task, quiet: bool) -> Answer:

@@ -13,6 +13,7 @@ import click
 
 from kgot_core.cli.errors import FAILED
 from kgot_core.cli.options import SettingsOptions, open_settings, read_sources, settings_options
+from kgot_core.cli.output import echo
 
 
 @click.command()
@@ -22,13 +23,13 @@ def runs(as_json: bool, options: SettingsOptions) -> None:
     """List the runs of the folder runs_dir, oldest first."""
     rows = [_summary(folder) for folder in run_folders(_runs_dir(options))]
     if as_json:
-        click.echo(json.dumps(rows, ensure_ascii=False, indent=2))
+        echo(json.dumps(rows, ensure_ascii=False, indent=2))
         return
     for row in rows:
         cost = "cost unknown" if row["cost"] is None else f"${row['cost']:.4f}"
-        click.echo(f"{row['run']}  {row['status']:<11} {cost:>12}  {_cut(row['question'], 70)}")
+        echo(f"{row['run']}  {row['status']:<11} {cost:>12}  {_cut(row['question'], 70)}")
     if not rows:
-        click.echo("no runs yet", err=True)
+        echo("no runs yet", err=True)
 
 
 @click.command()
@@ -44,14 +45,14 @@ def show(run: str, events: bool, as_json: bool, options: SettingsOptions) -> Non
     records = list(read_records(folder))
     if events:
         for record in records:
-            click.echo(json.dumps(record, ensure_ascii=False))
+            echo(json.dumps(record, ensure_ascii=False))
         return
     if as_json:
         found = _answer(records) or {"run": folder.name, "status": "unfinished"}
-        click.echo(json.dumps(found, ensure_ascii=False, indent=2))
+        echo(json.dumps(found, ensure_ascii=False, indent=2))
         return
     for line in _story(records):
-        click.echo(line)
+        echo(line)
 
 
 @click.command()
@@ -82,16 +83,14 @@ def replay(run: str, options: SettingsOptions) -> int:
             raise
     found = difference(recorded, sink.records, whole=whole)
     if found is None and whole:
-        click.echo(f"equal: {len(recorded)} events")
+        echo(f"equal: {len(recorded)} events")
         return 0
     if found is None:
-        click.echo(f"equal as far as the record goes: {len(sink.records)} of {len(recorded)} events ({status})")
+        echo(f"equal as far as the record goes: {len(sink.records)} of {len(recorded)} events ({status})")
         return 0
-    click.echo(f"differs at {found.step or 'the run itself'}:")
-    click.echo(
-        f"  recorded {_cut(found.recorded, 300) or 'nothing'}\n  repeated {_cut(found.repeated, 300) or 'nothing'}"
-    )
-    click.echo(f"{len(recorded)} events recorded, {len(sink.records)} repeated", err=True)
+    echo(f"differs at {found.step or 'the run itself'}:")
+    echo(f"  recorded {_cut(found.recorded, 300) or 'nothing'}\n  repeated {_cut(found.repeated, 300) or 'nothing'}")
+    echo(f"{len(recorded)} events recorded, {len(sink.records)} repeated", err=True)
     return FAILED
 
 

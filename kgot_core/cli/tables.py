@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import click
+from kgot_core.cli.output import echo
 
 
 def echo_columns(rows: Sequence[Sequence[str]], indent: str = "") -> None:
@@ -12,4 +12,4 @@ def echo_columns(rows: Sequence[Sequence[str]], indent: str = "") -> None:
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))] if rows else []
     for row in rows:
         cells = [cell.ljust(width) for cell, width in zip(row[:-1], widths, strict=False)]
-        click.echo(indent + "  ".join([*cells, row[-1]]).rstrip())
+        echo(indent + "  ".join([*cells, row[-1]]).rstrip())

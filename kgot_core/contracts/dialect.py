@@ -9,6 +9,7 @@ from typing import Any
 from kgot_core.graph.elements import Edge, Element, Node
 from kgot_core.graph.fold import TaskGraph
 from kgot_core.graph.values import JsonValue, Properties, encode, plain_text, sort_text
+from kgot_core.graph.visible import visible
 
 NameOf = Callable[[str], str]
 
@@ -106,7 +107,7 @@ def quote(text: str) -> str:
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     for raw, shown in (("\n", "\\n"), ("\r", "\\r"), ("\t", "\\t")):
         escaped = escaped.replace(raw, shown)
-    return f'"{escaped}"'
+    return f'"{visible(escaped)}"'
 
 
 def show_value(data: JsonValue) -> str:

@@ -1,50 +1,16 @@
-"""Settings of a model: the keys of ``models.<role>``."""
+"""Reads the settings of a model, ``models.<role>.*``, from wherever they are given."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import fields
 from typing import Any
 
 from kgot_core.contracts.model import ModelSpec
 from kgot_core.errors import UsageError
+from kgot_core.settings.schema import ModelSettings
 
-DEFAULT_TIMEOUT = 120.0
-DEFAULT_NUM_CTX = 16_384
-
-
-@dataclass(frozen=True)
-class ModelSettings:
-    """What may be set for a model; each provider uses the keys that it needs.
-
-    Attributes:
-        base_url: Address of the server; for OpenAI-compatible ones with ``/v1``.
-        api_key: Key for the server.
-        organization: Organisation to bill, OpenAI only.
-        timeout: Seconds that one attempt may take in all.
-        temperature: Sampling temperature where no stage sets one.
-        max_tokens: Limit of a reply in tokens where no stage sets one.
-        context_tokens: Size of the model's context.
-        num_ctx: Context that Ollama is asked for, in tokens.
-        input_price: US dollars for a million prompt tokens.
-        output_price: US dollars for a million reply tokens.
-        cached_price: US dollars for a million cached prompt tokens; ``input_price`` where unset.
-        options: Further arguments of the client, passed on unchanged.
-    """
-
-    base_url: str = ""
-    api_key: str = field(default="", repr=False)
-    organization: str = ""
-    timeout: float = DEFAULT_TIMEOUT
-    temperature: float | None = None
-    max_tokens: int | None = None
-    context_tokens: int | None = None
-    num_ctx: int = DEFAULT_NUM_CTX
-    input_price: float | None = None
-    output_price: float | None = None
-    cached_price: float | None = None
-    options: Mapping[str, Any] = field(default_factory=dict, repr=False)
-
+__all__ = ["ModelSettings", "read_settings", "reveal"]
 
 _NUMBERS: Mapping[str, type] = {
     "timeout": float,
@@ -76,7 +42,7 @@ def read_settings(source: object, *, strict: bool = True) -> ModelSettings:
         source = source.settings
     if not isinstance(source, Mapping):
         return ModelSettings()
-    known = {entry.name for entry in fields(ModelSettings)}
+    known = {entry.name for entry in fields(ModelSettings)} - {"model"}
     values: dict[str, Any] = {}
     options: dict[str, Any] = {}
     for key, value in source.items():

@@ -52,7 +52,8 @@ def setting(
         above: A number that it must exceed.
     """
     limits = {"minimum": minimum, "above": above}
-    return field(default=default, metadata={"help": help, "secret": secret, "trusted": trusted, "path": path, **limits})
+    said = {"help": help, "secret": secret, "trusted": trusted, "path": path, **limits}
+    return field(default=default, repr=not secret, metadata=said)
 
 
 @dataclass(frozen=True)
@@ -135,14 +136,14 @@ class ModelSettings:
     temperature: float | None = setting(None, "sampling temperature outside votes", minimum=0)
     max_tokens: int | None = setting(None, "limit of a reply in tokens", minimum=1)
     context_tokens: int | None = setting(None, "size of the context window, where it is not known", minimum=1)
-    num_ctx: int | None = setting(None, "context window that an Ollama server is asked for", minimum=1)
+    num_ctx: int = setting(16_384, "context window that an Ollama server is asked for", minimum=1)
     input_price: float | None = setting(None, "dollars a million prompt tokens, where unknown", minimum=0)
     output_price: float | None = setting(None, "dollars a million reply tokens, where unknown", minimum=0)
     cached_price: float | None = setting(
         None, "dollars a million cached prompt tokens, input_price where unset", minimum=0
     )
     options: Mapping[str, Any] = field(
-        default_factory=dict, metadata={"help": "options.* reach the client unchanged", "trusted": True}
+        default_factory=dict, repr=False, metadata={"help": "options.* reach the client unchanged", "trusted": True}
     )
 
 

@@ -10,6 +10,7 @@ from kgot_core.contracts.sink import Sink
 from kgot_core.events import PARTS, Event, GraphOpened, GraphWritten, from_record
 from kgot_core.graph.elements import change_from_json, snapshot_from_json
 from kgot_core.graph.fold import TaskGraph
+from kgot_core.graph.visible import visible
 from kgot_core.sinks.lines import event_lines, one_line
 
 
@@ -78,7 +79,7 @@ class ProgressSink(Sink):
             console = Console(file=stream, highlight=False)
             self._status = console.status(self._totals.line())
             self._status.start()
-            self._write = lambda text: console.print(text, markup=False)
+            self._write = lambda text: console.print(visible(text), markup=False)
 
     def emit(self, record: Mapping[str, Any]) -> None:
         """Shows one record."""
@@ -88,7 +89,7 @@ class ProgressSink(Sink):
             for line in (*event_lines(event, self._totals.graph), *self._grown(event)):
                 self._write(line)
         if self._status is not None:
-            self._status.update(one_line(self._totals.line(), 160).replace("[", r"\["))
+            self._status.update(visible(one_line(self._totals.line(), 160)).replace("[", r"\["))
 
     def close(self) -> None:
         """Takes the status line away. Idempotent."""
@@ -107,5 +108,5 @@ class ProgressSink(Sink):
 
 
 def _plain_line(stream: TextIO, text: str) -> None:
-    stream.write(text + "\n")
+    stream.write(visible(text) + "\n")
     stream.flush()

@@ -2,36 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from importlib.resources import files
 
-from kgot_core.contracts.dialect import Dialect, QueryExample
-
-_HEADING = re.compile(r"^# (.+)$", re.MULTILINE)
-_FENCED = re.compile(r"^```cypher\n(?P<code>.*?)\n```$", re.MULTILINE | re.DOTALL)
-_QUERY = re.compile(
-    r"^(?P<question>\S[^\n]*)\n\n```cypher\n(?P<code>.*?)\n```\n\n"
-    r"Answer: (?P<answer>[^\n]+)\nBasis: (?P<basis>[^\n]+)$",
-    re.MULTILINE | re.DOTALL,
-)
+from kgot_core.contracts.dialect import Dialect
+from kgot_core.contracts.dialect_page import read_dialect_page
 
 
 def dialect() -> Dialect:
     """Gives the dialect."""
-    parts = _HEADING.split((files("kgot_neo4j") / "dialect.md").read_text("utf-8"))
-    sections = dict(zip(parts[1::2], parts[2::2], strict=True))
+    page = read_dialect_page((files("kgot_neo4j") / "dialect.md").read_text("utf-8"), "cypher")
     return Dialect(
         language="Cypher (Neo4j 5)",
         fence="cypher",
-        guide=sections["Guide"].strip(),
-        write_examples=tuple(_blocks(sections["Write"])),
-        query_examples=tuple(
-            QueryExample(found["question"], found["code"], found["answer"], tuple(found["basis"].split(" | ")))
-            for found in _QUERY.finditer(sections["Query"])
-        ),
-        invalid_example=_blocks(sections["Invalid"])[0],
+        guide=page.guide,
+        write_examples=page.write_examples,
+        query_examples=page.query_examples,
+        invalid_example=page.invalid_example,
     )
-
-
-def _blocks(section: str) -> list[str]:
-    return [found["code"] for found in _FENCED.finditer(section)]

@@ -6,20 +6,14 @@ import re
 from dataclasses import dataclass
 from importlib.resources import files
 
-from kgot_core.contracts.dialect import Dialect, NameOf, QueryExample
+from kgot_core.contracts.dialect import Dialect, NameOf
+from kgot_core.contracts.dialect_page import read_dialect_page
 from kgot_core.graph.elements import Edge, Node
 from kgot_core.graph.values import Properties, Value
 from kgot_rdf.mapping import INFERRED
 from kgot_rdf.names import DEFAULT_NAMESPACE, TYPE, Names
 from kgot_rdf.terms import XSD, Term, read_literal, to_term
 
-_HEADING = re.compile(r"^# (.+)$", re.MULTILINE)
-_FENCED = re.compile(r"^```sparql\n(?P<code>.*?)\n```$", re.MULTILINE | re.DOTALL)
-_QUERY = re.compile(
-    r"^(?P<question>\S[^\n]*)\n\n```sparql\n(?P<code>.*?)\n```\n\n"
-    r"Answer: (?P<answer>[^\n]+)\nBasis: (?P<basis>[^\n]+)$",
-    re.MULTILINE | re.DOTALL,
-)
 _BARE = {
     f"{XSD}integer": re.compile(r"[+-]?\d+"),
     f"{XSD}decimal": re.compile(r"[+-]?\d+\.\d+"),
@@ -72,24 +66,16 @@ class TurtleDialect(Dialect):
 
 def dialect(namespace: str) -> TurtleDialect:
     """Gives the dialect for a default namespace."""
-    parts = _HEADING.split((files("kgot_rdf") / "dialect.md").read_text("utf-8"))
-    sections = dict(zip(parts[1::2], parts[2::2], strict=True))
+    page = read_dialect_page((files("kgot_rdf") / "dialect.md").read_text("utf-8"), "sparql")
     return TurtleDialect(
         language="SPARQL",
         fence="sparql",
-        guide=sections["Guide"].strip(),
-        write_examples=tuple(_blocks(sections["Write"])),
-        query_examples=tuple(
-            QueryExample(found["question"], found["code"], found["answer"], tuple(found["basis"].split(" | ")))
-            for found in _QUERY.finditer(sections["Query"])
-        ),
-        invalid_example=_blocks(sections["Invalid"])[0],
+        guide=page.guide,
+        write_examples=page.write_examples,
+        query_examples=page.query_examples,
+        invalid_example=page.invalid_example,
         namespace=namespace,
     )
-
-
-def _blocks(section: str) -> list[str]:
-    return [found["code"] for found in _FENCED.finditer(section)]
 
 
 def _pairs(properties: Properties, names: Names) -> list[str]:
