@@ -37,6 +37,9 @@ EXIT_CODES = {"answered": 0, "capped": 0, "no_solution": 3, "abstained": 3, "fai
 @click.option("--tool", "tools", metavar="NAME", multiple=True, help="Offer these tools only; may be repeated.")
 @click.option("--without-tool", "without", metavar="NAME", multiple=True, help="Leave a tool out; may be repeated.")
 @click.option("--max-iterations", metavar="N", help="Enhance rounds at most.")
+@click.option("--max-cost", metavar="DOLLARS", help="Solve from what is there once the requests have cost this.")
+@click.option("--max-tokens", metavar="N", help="Solve from what is there once this many tokens are used.")
+@click.option("--deadline", metavar="TIME", help="Solve from what is there after 90s, 15m, 1h.")
 @click.option("--format", "answer_format", metavar="plain|gaia", help="Prose, or the bare value.")
 @click.option("--schema", metavar="FILE", help="JSON schema of the answer's value.")
 @click.option("--out", metavar="DIR", help="Folder that gets a folder for the run; runs_dir by default.")
@@ -125,6 +128,9 @@ def _overrides(
     tools: tuple[str, ...],
     without: tuple[str, ...],
     max_iterations: str | None,
+    max_cost: str | None,
+    max_tokens: str | None,
+    deadline: str | None,
     answer_format: str | None,
     out: str | None,
 ) -> list[Override]:
@@ -141,6 +147,9 @@ def _overrides(
         "--tool": ("tools.enabled", tools),
         "--without-tool": ("tools.disabled", without),
         "--max-iterations": ("loop.max_iterations", _whole_number("--max-iterations", max_iterations)),
+        "--max-cost": ("caps.max_cost", _number("--max-cost", max_cost)),
+        "--max-tokens": ("caps.max_tokens", _whole_number("--max-tokens", max_tokens)),
+        "--deadline": ("caps.deadline", _duration("--deadline", deadline)),
         "--format": ("format", answer_format),
         "--out": ("runs_dir", out),
     }
@@ -154,6 +163,22 @@ def _whole_number(option: str, text: str | None) -> int | None:
         return None if text is None else int(text)
     except ValueError:
         raise UsageError(f"{option} takes a whole number, not {text!r}") from None
+
+
+def _number(option: str, text: str | None, what: str = "a number") -> float | None:
+    from kgot_core.errors import UsageError
+
+    try:
+        return None if text is None else float(text)
+    except ValueError:
+        raise UsageError(f"{option} takes {what}, not {text!r}") from None
+
+
+def _duration(option: str, text: str | None) -> float | None:
+    """Reads seconds, or a number with s, m or h."""
+    factor = {"s": 1, "m": 60, "h": 3600}.get((text or "")[-1:], 0)
+    number = _number(option, text[:-1] if text and factor else text, "a time such as 90s, 15m or 1h")
+    return None if number is None else number * (factor or 1)
 
 
 def _schema(path: str | None) -> Any:

@@ -34,6 +34,26 @@ class LoopLimits:
 
 
 @dataclass(frozen=True)
+class Caps:
+    """What a run may spend; ``None`` sets no limit.
+
+    Attributes:
+        max_cost: US dollars of all model requests.
+        max_tokens: Prompt and reply tokens of all model requests.
+        deadline: Seconds of wall time.
+        reserve: Share of each cap that is kept for the last answer: the rest spent, the run solves from what is there.
+    """
+
+    max_cost: float | None = None
+    max_tokens: int | None = None
+    deadline: float | None = None
+    reserve: float = 0.15
+
+    def __bool__(self) -> bool:
+        return any(cap is not None for cap in (self.max_cost, self.max_tokens, self.deadline))
+
+
+@dataclass(frozen=True)
 class RunOptions:
     """How a task is to be run.
 
@@ -45,6 +65,7 @@ class RunOptions:
         extract_max_tokens: Limit of an extraction's reply, ``None`` leaves it to the model's settings.
         vote_temperature: Sampling temperature of votes.
         result_tokens: Tokens of all tool results together in one request.
+        caps: What the run may spend.
     """
 
     limits: LoopLimits = field(default_factory=LoopLimits)
@@ -54,6 +75,7 @@ class RunOptions:
     extract_max_tokens: int | None = None
     vote_temperature: float = 0.7
     result_tokens: int = 12_000
+    caps: Caps = field(default_factory=Caps)
 
 
 @dataclass(frozen=True)

@@ -189,6 +189,9 @@ class Run(Protocol):
             SandboxError: The sandbox itself failed.
         """
 
+    def release_reserve(self) -> None:
+        """Lets the run spend the whole of its caps: until then a share is kept, and ``CapReached`` raised before it."""
+
     def end_round(self, iteration: int, results: Sequence[ToolResult]) -> None:
         """Takes a round into the state that later requests begin with."""
 

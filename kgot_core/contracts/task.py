@@ -12,6 +12,7 @@ from kgot_core.graph.values import JsonValue
 
 Status: TypeAlias = Literal["answered", "no_solution", "abstained", "capped", "failed", "cancelled"]
 AnswerFormat: TypeAlias = Literal["plain", "gaia"]
+NO_SOLUTION = "No solution found"
 
 
 @dataclass(frozen=True)

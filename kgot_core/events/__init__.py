@@ -16,6 +16,7 @@ from kgot_core.events.calls import (
     ToolsOpened,
 )
 from kgot_core.events.course import (
+    CapHit,
     GraphState,
     IterationStarted,
     ModelRetried,
@@ -35,6 +36,7 @@ __all__ = [
     "PARTS",
     "SCHEMA_VERSION",
     "CallEvent",
+    "CapHit",
     "CodeRan",
     "Event",
     "GraphOpened",

@@ -159,6 +159,18 @@ class ValueReplaced(Event):
 
 
 @dataclass(frozen=True, kw_only=True)
+class CapHit(Event):
+    """A cap of the run was reached; the run solves from what is there, within the cap's reserve.
+
+    Attributes:
+        cap: The cap, and what is spent of it.
+    """
+
+    kind: ClassVar[str] = "cap_hit"
+    cap: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class SolveFailed(Event):
     """A way to solve gave nothing; the next one is tried.
 

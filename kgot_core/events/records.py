@@ -30,6 +30,7 @@ CLASSES: tuple[type[Event], ...] = (
     calls.OutsideCalled,
     course.StatementDropped,
     course.ValueReplaced,
+    course.CapHit,
     course.SolveFailed,
     course.Notice,
     course.RunFinished,

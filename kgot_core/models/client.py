@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from kgot_core.contracts.model import Completion, ModelSpec, Reply, Request
 from kgot_core.models.calling import Caller
 from kgot_core.models.capabilities import Feature
+from kgot_core.models.convert import Counted
 from kgot_core.models.dials import Dials, family_of, first_findings, is_official
 from kgot_core.models.introspection import (
     address_of,
@@ -72,6 +73,7 @@ class ModelClient:
         pricer = Pricer(settings, provider_of(model), address if family == "openai" else "")
         self._notices: list[str] = []
         self._may_drop_tools = family == "ollama" or (family == "openai" and not is_official(address))
+        self._pricer = pricer
         self._sampler = Sampler(caller, policy, pricer, self._redactor)
 
     def __repr__(self) -> str:
@@ -91,6 +93,11 @@ class ModelClient:
     def context_tokens(self) -> int | None:
         """Size of the model's context in tokens, where settings tell it."""
         return self._context_tokens
+
+    @property
+    def priced(self) -> bool:
+        """What a request costs is known, by settings or by the price list."""
+        return not self._pricer.usage(Counted(1, 1), name_of(self._model)).unpriced
 
     @property
     def notices(self) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from kgot_core.contracts.voter import Ballot, Choice, Voter
 from kgot_core.errors import ContextOverflow
 from kgot_core.events import PARTS, Event, GraphState, Notice, OutsideCalled
 from kgot_core.graph.elements import snapshot_to_json
+from kgot_core.run.caps import Budget
 from kgot_core.run.code import CodeDesk
 from kgot_core.run.files import FileShelf
 from kgot_core.run.graph import GraphDesk
@@ -63,6 +64,7 @@ class RunContext:
     voters: Mapping[str, Voter]
     rules: Mapping[str, str]
     progress: Progress
+    budget: Budget
     path: str = ""
 
     def at(self, *steps: str | int) -> RunContext:
@@ -160,6 +162,10 @@ class RunContext:
     async def execute(self, step: str, job: CodeJob) -> CodeResult:
         """Runs model-written Python in the sandbox, apart from the graph."""
         return await self.code.run(self._below(step), job)
+
+    def release_reserve(self) -> None:
+        """Lets the run spend the whole of its caps."""
+        self.budget.release_reserve()
 
     def end_round(self, iteration: int, results: Sequence[ToolResult]) -> None:
         """Takes a round into the state that later requests begin with."""

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, get_args
 
 from kgot_core.contracts.strategy import Strategy
-from kgot_core.contracts.task import Answer, Evidence, Outcome, Status, Usage
-from kgot_core.errors import KgotError, PluginError, StoreUnavailable
+from kgot_core.contracts.task import NO_SOLUTION, Answer, Evidence, Outcome, Status, Usage
+from kgot_core.errors import CapReached, KgotError, PluginError, StoreUnavailable
 from kgot_core.events import RunFinished
 from kgot_core.graph.values import JsonValue
 from kgot_core.run.faults import said
@@ -47,6 +47,8 @@ def was_cancelled() -> bool:
 
 def failure(journal: Journal, error: BaseException) -> Outcome:
     """Gives the end of a run that failed: a cause that kgot knows, or anything at all that a plugin raised."""
+    if isinstance(error, CapReached):
+        return Outcome(NO_SOLUTION, "no_solution", reason=f"stopped at {error}")
     if isinstance(error, StoreUnavailable):
         cause = f"{said(error)}; what was written so far is in the run's folder"
     elif isinstance(error, KgotError):

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from kgot_core.contracts.model import Completion
 from kgot_core.contracts.run import Run
 from kgot_core.contracts.solver import Candidate
-from kgot_core.contracts.task import Outcome
+from kgot_core.contracts.task import NO_SOLUTION, Outcome
 from kgot_core.contracts.voter import Ballot, Choice, Vote
 from kgot_core.events import Voted
 from kgot_core.reading.blocks import strip_reasoning
@@ -18,7 +18,6 @@ from kgot_core.run.evidence import describe
 from kgot_core.run.numbers import bare_number, same_number
 from kgot_core.run.transcript import shorten
 
-NO_SOLUTION = "No solution found"
 _MARK = re.compile(
     r"(?im)^[\s>*#`-]*(?P<word>final\s+answer|value|answer)\s*[*`]*\s*:[ \t*`]*(?P<value>.*)$",
 )

@@ -10,6 +10,7 @@ from kgot_core.contracts.backend import GraphBackend, OpenContext
 from kgot_core.contracts.task import Answer, Outcome, Task
 from kgot_core.errors import KgotError, ReplayDiverged
 from kgot_core.events import RunStarted
+from kgot_core.run.caps import Budget
 from kgot_core.run.code import CodeDesk
 from kgot_core.run.context import Progress, RunContext
 from kgot_core.run.ending import checked, failure, finish, was_cancelled
@@ -91,7 +92,8 @@ async def _answer(
     store: Held[GraphBackend],
 ) -> Outcome:
     graph = await open_graph(journal, parts, context, store)
-    models = ModelDesk(journal, parts.clients, parts.model_names)
+    budget = Budget(parts.options.caps, lambda: journal.usage)
+    models = ModelDesk(journal, parts.clients, parts.model_names, budget)
     calls = CallContext(task.question, files, parts.sandbox, models, journal, code.run, parts.prompts.fill)
     specs, tools = await open_tools(journal, parts.tools, calls)
     limits = parts.options.limits
@@ -103,7 +105,7 @@ async def _answer(
         task=task,
         options=parts.options,
         graph=desk,
-        tools=ToolDesk(journal, specs, tools, limits.max_tool_retries, calls.enter),
+        tools=ToolDesk(journal, specs, tools, limits.max_tool_retries, calls.enter, budget),
         files=files,
         solver=parts.solver,
         sandbox=parts.sandbox,
@@ -115,6 +117,7 @@ async def _answer(
         voters=parts.voters,
         rules={"graph": rules, "tool": parts.prompts.fill("tool_rules")},
         progress=Progress(parts.options.result_tokens),
+        budget=budget,
     )
     try:
         return await parts.strategy.run(run)

@@ -8,13 +8,16 @@ from typing import Any, Protocol
 
 from kgot_core.contracts.model import Completion, Message, Reply, Request, Role, ToolCallRequest
 from kgot_core.contracts.task import Usage
-from kgot_core.errors import ContextOverflow, ModelError
+from kgot_core.errors import CapReached, ContextOverflow, ModelError
 from kgot_core.events import PARTS, ModelCalled, ModelRetried, Notice
 from kgot_core.graph.values import JsonValue
+from kgot_core.models.calling import estimate_prompt
 from kgot_core.models.faults import NothingSaid
+from kgot_core.run.caps import Budget
 from kgot_core.run.journal import Journal
 
 OVERFLOW = "the request does not fit into the model's context"
+CAPPED = "a cap is reached"
 # Requests in a row that a model may leave without a word.
 MOST_SILENT = 3
 
@@ -37,12 +40,16 @@ class ModelDesk:
         journal: The run's journal.
         clients: Models by role; empty for a replay.
         names: Model names by role, part of what is asked.
+        budget: What the run may spend; a request beyond it is recorded as not made.
     """
 
-    def __init__(self, journal: Journal, clients: Mapping[str, Client], names: Mapping[str, str]) -> None:
+    def __init__(
+        self, journal: Journal, clients: Mapping[str, Client], names: Mapping[str, str], budget: Budget
+    ) -> None:
         self._journal = journal
         self._clients = clients
         self._names = names
+        self._budget = budget
         self._noticed: set[str] = set()
         self._silent = 0
 
@@ -55,6 +62,7 @@ class ModelDesk:
         """Asks a role's model.
 
         Raises:
+            CapReached: The run may not make it.
             ContextOverflow: The request is too long for the model.
             ModelError: The request failed for good.
         """
@@ -70,7 +78,7 @@ class ModelDesk:
         )
         done = await self._journal.call(ModelCalled, step, asked, lambda: self._make(step, role, request, n, head))
         if done.error:
-            raise ContextOverflow(done.error) if done.error.startswith(OVERFLOW) else ModelError(done.error)
+            raise _error(done.error)
         return Reply(
             tuple(_completion_from_json(item) for item in done.completions),
             Usage(**done.usage),  # type: ignore[arg-type]
@@ -85,7 +93,10 @@ class ModelDesk:
             self._journal.emit(f"{step}/attempt-{attempt}", event)
 
         try:
-            reply = await client.ask(request, n, on_retry=on_retry)
+            async with self._budget.request(estimate_prompt(request)):
+                reply = await client.ask(request, n, on_retry=on_retry)
+        except CapReached as error:
+            return replace(head, error=f"{CAPPED}: {error}")
         except ContextOverflow as error:
             return replace(head, error=f"{OVERFLOW}: {error}")
         except NothingSaid as error:
@@ -110,6 +121,13 @@ class ModelDesk:
         if text not in self._noticed:
             self._noticed.add(text)
             self._journal.emit(f"{step}/notice-{len(self._noticed)}", Notice(text=text))
+
+
+def _error(text: str) -> CapReached | ModelError:
+    """Gives an error as events hold it."""
+    if text.startswith(f"{CAPPED}: "):
+        return CapReached(text.removeprefix(f"{CAPPED}: "))
+    return ContextOverflow(text) if text.startswith(OVERFLOW) else ModelError(text)
 
 
 def _message_to_json(message: Message) -> dict[str, JsonValue]:

@@ -14,6 +14,7 @@ from kgot_core.errors import CapReached, KgotError, ReplayDiverged, TransientToo
 from kgot_core.events import ToolCalled, ToolRetried, ToolStarted
 from kgot_core.providers import ToolProvider
 from kgot_core.reading.toolcalls import nearest
+from kgot_core.run.caps import Budget
 from kgot_core.run.ending import was_cancelled
 from kgot_core.run.faults import said
 from kgot_core.run.journal import Journal
@@ -46,8 +47,9 @@ class ToolDesk:
         specs: Tools on offer, in a fixed order.
         tools: The tools behind them; empty for a replay.
         max_retries: Retries of a call whose error may pass (paper, B.1).
-        sleep: Waits between retries.
         enter: Tells the tools' context which step is being run.
+        budget: What the run may spend; a call ends at the run's deadline.
+        sleep: Waits between retries.
     """
 
     def __init__(
@@ -57,6 +59,7 @@ class ToolDesk:
         tools: Mapping[str, OpenTool],
         max_retries: int,
         enter: Callable[[str, str], None],
+        budget: Budget,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self.specs = tuple(specs)
@@ -64,6 +67,7 @@ class ToolDesk:
         self._tools = tools
         self._max_retries = max_retries
         self._enter = enter
+        self._budget = budget
         self._sleep = sleep
         self._alone = asyncio.Lock()
         self._done: dict[str, ToolResult] = {}
@@ -120,8 +124,11 @@ class ToolDesk:
                     f"{step}/retry-{attempt + 1}", ToolRetried(tool=name, attempt=attempt + 1, cause=cause)
                 )
                 await self._sleep(min(LONGEST_WAIT, 2.0**attempt))
-            except (ReplayDiverged, CapReached):
+            except ReplayDiverged:
                 raise
+            except CapReached as reached:  # the next request of the run meets it again
+                cause = f"stopped: {reached}"
+                break
             except asyncio.CancelledError as error:
                 if was_cancelled():
                     raise
@@ -142,9 +149,13 @@ class ToolDesk:
         request = {"type": "tool_call", "name": tool.name, "args": arguments, "id": step}
         self._enter(step, tool.name)
         try:
-            async with asyncio.timeout(entry.provider.seconds) as limit:
+            left = self._budget.seconds_left
+            seconds = entry.provider.seconds if left is None else min(left, entry.provider.seconds)
+            async with asyncio.timeout(seconds) as limit:
                 message = await (tool.ainvoke(request) if _is_async(tool) else in_thread(lambda: tool.invoke(request)))
         except TimeoutError:
+            if limit.expired() and seconds < entry.provider.seconds:
+                raise CapReached(self._budget.deadline) from None
             if limit.expired():
                 raise ToolFailed(f"{tool.name} took longer than {entry.provider.seconds:g} seconds") from None
             raise

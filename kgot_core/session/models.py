@@ -68,6 +68,20 @@ def open_models(
     return clients, names
 
 
+def refuse_unpriced(clients: Mapping[str, Client], names: Mapping[str, str]) -> None:
+    """Refuses a cap on the cost where a price is unknown: it could not be kept.
+
+    Raises:
+        UsageError: A model's price is unknown.
+    """
+    for role, client in clients.items():
+        if not getattr(client, "priced", False):
+            raise UsageError(
+                f"caps.max_cost cannot be kept: the price of {names[role]} is unknown",
+                hint=f"set models.{role}.input_price and output_price in dollars a million tokens, or caps.max_tokens",
+            )
+
+
 def _refuse_unknown(given: Mapping[str, Any]) -> None:
     from langchain_core.language_models import BaseChatModel
 

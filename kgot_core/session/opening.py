@@ -21,7 +21,7 @@ from kgot_core.run.parts import Parts
 from kgot_core.run.prompts import Prompts
 from kgot_core.sandboxes.auto import choose
 from kgot_core.session.checks import opened, ready_settings
-from kgot_core.session.models import open_models
+from kgot_core.session.models import open_models, refuse_unpriced
 from kgot_core.session.tools import find_tools
 from kgot_core.settings import Settings, provider_settings
 
@@ -49,6 +49,8 @@ def open_parts(registry: PluginRegistry, settings: Settings, given: Given) -> Pa
     sandbox = open_sandbox(registry, settings)
     backend, open_backend = _backend(registry, settings, given.backend)
     clients, names = open_models(registry, settings, given.models, common["prompts"].text("tools_as_text"))
+    if settings.core.caps.max_cost is not None:
+        refuse_unpriced(clients, names)
     schema = read_schema(Path(settings.core.graph.schema)) if settings.core.graph.schema else None
     return Parts(
         **common,
@@ -126,6 +128,7 @@ def _common(registry: PluginRegistry, settings: Settings, schema: JsonSchema | N
             extract_form=core.extract.form,
             extract_max_tokens=core.extract.max_tokens,
             vote_temperature=core.votes.temperature,
+            caps=core.caps,
         ),
         "solver": _open(registry, settings, "solver", core.solver[0]),
         "strategy": _open(registry, settings, "strategy", core.strategy),

@@ -84,9 +84,9 @@ def _keys(kind: type, path: KeyPath, described: Mapping[str, Mapping[str, Any]])
 
 def _hints(kind: type) -> Mapping[str, Any]:
     if kind is CoreSettings:
-        from kgot_core.contracts.options import LoopLimits
+        from kgot_core.contracts.options import Caps, LoopLimits
 
-        return get_type_hints(kind, localns={"LoopLimits": LoopLimits})
+        return get_type_hints(kind, localns={"Caps": Caps, "LoopLimits": LoopLimits})
     try:
         return get_type_hints(kind)
     except (NameError, TypeError, AttributeError):  # types of a plugin that only its type checker can see

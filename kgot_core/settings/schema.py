@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from kgot_core.contracts.options import LoopLimits
+    from kgot_core.contracts.options import Caps, LoopLimits
     from kgot_core.providers import ProviderKind
 
 SECTIONS: Mapping[ProviderKind, str] = MappingProxyType(
@@ -167,6 +167,23 @@ def _loop() -> LoopLimits:
     return LoopLimits()
 
 
+CAPS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
+    {
+        "max_cost": {"help": "US dollars that a run may cost; refused where a price is unknown", "above": 0},
+        "max_tokens": {"help": "prompt and reply tokens that a run may use", "minimum": 1},
+        "deadline": {"help": "seconds that a run may take", "above": 0},
+        "reserve": {"help": "share of each cap that is kept for the last answer", "minimum": 0},
+    }
+)
+"""What is said of the fields of :class:`~kgot_core.contracts.options.Caps`, the settings ``caps.*``."""
+
+
+def _caps() -> Caps:
+    from kgot_core.contracts.options import Caps
+
+    return Caps()
+
+
 @dataclass(frozen=True)
 class CoreSettings:
     """The core's own settings, except those of models."""
@@ -182,6 +199,7 @@ class CoreSettings:
     extract: ExtractSettings = field(default_factory=ExtractSettings)
     prompts: PromptSettings = field(default_factory=PromptSettings)
     loop: LoopLimits = field(default_factory=_loop, metadata={"fields": LOOP})
+    caps: Caps = field(default_factory=_caps, metadata={"fields": CAPS})
     voters: VoterSettings = field(default_factory=VoterSettings)
     votes: VotesSettings = field(default_factory=VotesSettings)
     tools: ToolsSettings = field(default_factory=ToolsSettings)

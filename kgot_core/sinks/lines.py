@@ -107,6 +107,11 @@ def _(event: events.ValueReplaced, graph: TaskGraph) -> Sequence[str]:
 
 
 @_lines.register
+def _(event: events.CapHit, graph: TaskGraph) -> Sequence[str]:
+    return [f"  a cap is reached: {event.cap}; solving from what is there"]
+
+
+@_lines.register
 def _(event: events.SolveFailed, graph: TaskGraph) -> Sequence[str]:
     return [f"  no answer by {event.form}: {one_line(event.cause)}"]
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from kgot_core.contracts.run import Run
 from kgot_core.contracts.solver import Candidate, Proposal
 from kgot_core.contracts.strategy import Strategy
-from kgot_core.contracts.task import Outcome
-from kgot_core.events import IterationStarted
+from kgot_core.contracts.task import NO_SOLUTION, Outcome, Status
+from kgot_core.errors import CapReached
+from kgot_core.events import CapHit, IterationStarted
 from kgot_core.run.compute import compute
 from kgot_core.run.decide import decide
 from kgot_core.run.enhance import enhance
+from kgot_core.run.evidence import describe
 from kgot_core.run.extract import Extraction
-from kgot_core.run.finish import NO_SOLUTION, finish
+from kgot_core.run.finish import finish
 from kgot_core.solvers.direct import DirectSolver
 
 
@@ -21,7 +24,14 @@ class KGoTLoop(Strategy):
     """Enhance until the votes say Solve or the limit is reached; then solve, compute and finish."""
 
     async def run(self, run: Run) -> Outcome:
-        """Runs the task to its end."""
+        """Runs the task to its end; where a cap is reached on the way, solves from what is there."""
+        done: list[int] = []
+        try:
+            return await self._run(run, done)
+        except CapReached as reached:
+            return await self._capped(run, str(reached), len(done))
+
+    async def _run(self, run: Run, done: list[int]) -> Outcome:
         form: Extraction = "facts" if run.options.extract_form == "facts" else "statements"
         limit = run.options.limits.max_iterations
         for iteration in range(1, limit + 1):
@@ -30,6 +40,7 @@ class KGoTLoop(Strategy):
             if verdict.solve:
                 return await self._solve(run, verdict.proposals, iteration - 1)
             form = await enhance(run.at(iteration, "enhance"), iteration, verdict.missing, form)
+            done.append(iteration)
         return await self._solve(run, (), limit)
 
     async def _solve(self, run: Run, proposals: Sequence[Proposal], iterations: int) -> Outcome:
@@ -46,5 +57,25 @@ class KGoTLoop(Strategy):
         return await self._finish(run, candidates[0], f"{how} {candidates[0].how}", iterations)
 
     async def _finish(self, run: Run, candidate: Candidate, how: str, iterations: int) -> Outcome:
-        findings = await compute(run.at("compute"), candidate.text)
-        return await finish(run.at("finish"), candidate, findings, how, iterations)
+        # What is left to do is the last answer.
+        run.release_reserve()
+        try:
+            findings = await compute(run.at("compute"), candidate.text)
+            return await finish(run.at("finish"), candidate, findings, how, iterations)
+        except CapReached as reached:
+            # What the graph gave is worth more than nothing, unless the value's form was asked for.
+            status: Status = "capped" if run.options.answer_schema is None else "failed"
+            reason = f"stopped at {reached}, before the final parse"
+            evidence = describe(run, candidate.elements)
+            return Outcome(candidate.text, status, how, None, reason, evidence, iterations)
+
+    async def _capped(self, run: Run, cap: str, iterations: int) -> Outcome:
+        """Solves within what is kept of the cap for that."""
+        run.emit(CapHit(cap=cap))
+        run.release_reserve()
+        try:
+            outcome = await self._solve(run.at("capped"), (), iterations)
+        except CapReached as reached:
+            return Outcome(NO_SOLUTION, "no_solution", reason=f"stopped at {reached}", iterations=iterations)
+        status: Status = "capped" if outcome.status == "answered" else outcome.status
+        return replace(outcome, status=status, reason=f"stopped at {cap}; {outcome.reason}")

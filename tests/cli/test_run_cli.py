@@ -134,6 +134,18 @@ def test_files_options_and_settings_reach_the_run(server: Server, folder: Path) 
     assert models == {"scripted": 3, "other": 1}
 
 
+def test_a_run_within_its_caps_keeps_to_them(server: Server, folder: Path) -> None:
+    caps = ("--max-cost", "0.5", "--max-tokens", "9000", "--deadline", "10m")
+    prices = {"models.graph.input_price": 30, "models.graph.output_price": 30}
+    server.tell(Story(decide=_story["ENHANCE"]))
+    done = kgot("run", QUESTION, *caps, "--json", *settings_of(server.url, **prices))
+    answer = json.loads(done.stdout)
+    assert (done.exit_code, answer["status"], answer["how"]) == (0, "capped", "forced query"), done.stderr
+    assert answer["reason"].startswith("stopped at max_") and answer["cost"] <= 0.5
+    plan = only_run(folder / "runs")[0]["plan"]["settings"]
+    assert "600" in json.dumps(plan) and "a cap is reached" in done.stderr
+
+
 def test_one_tool_alone(server: Server, folder: Path) -> None:
     assert kgot("run", QUESTION, "--tool", "run_python_code", "--quiet", *settings_of(server.url)).exit_code == 0
     opening = next(record for record in only_run(folder / "runs") if record["kind"] == "tools_opened")

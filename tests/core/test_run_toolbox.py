@@ -11,9 +11,12 @@ import pytest
 from langchain_core.tools import BaseTool, StructuredTool, ToolException, tool
 
 from kgot_core.contracts.model import ToolCallRequest
+from kgot_core.contracts.options import Caps
+from kgot_core.contracts.task import Usage
 from kgot_core.contracts.tools import Source, ToolArtifact, ToolResult
 from kgot_core.errors import CapReached, TransientToolError
 from kgot_core.providers import ToolProvider
+from kgot_core.run.caps import Budget
 from kgot_core.run.journal import Journal
 from kgot_core.run.side_by_side import side_by_side
 from kgot_core.run.toolbox import OpenTool, ToolDesk, describe
@@ -35,6 +38,7 @@ class Desk:
             {item.name: OpenTool(item, kind) for item in made},
             retries,
             lambda step, name: self.entered.append((step, name)),
+            Budget(Caps(), Usage),
             self._pause,
         )
 
@@ -109,10 +113,10 @@ async def test_any_other_error_is_told_at_once_in_its_own_words(
     assert desk.of("tool_called")[0]["failed"]
 
 
-async def test_what_must_end_the_run_is_not_swallowed() -> None:
-    search, _ = failing(CapReached("no money is left"))
-    with pytest.raises(CapReached):
-        await Desk(search).call("search")
+async def test_a_cap_that_a_tool_reaches_is_its_result_and_is_not_tried_again() -> None:
+    search, tries = failing(CapReached("max_cost = $1"))
+    result = await Desk(search).call("search")
+    assert result.failed and result.text == "stopped: max_cost = $1" and len(tries) == 1
 
 
 async def test_a_tool_that_makes_its_errors_messages_has_failed_all_the_same() -> None:

@@ -1,0 +1,88 @@
+"""What a run may spend: tokens, money and time, with a reserve for the last answer."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+from kgot_core.contracts.options import Caps
+from kgot_core.contracts.task import Usage
+from kgot_core.errors import CapReached
+
+
+class Budget:
+    """Tells before each call whether the run may still make it.
+
+    Requests that are on their way count with their estimated prompt, so that many at once cannot overspend together; a
+    reply's length is not foreseen, so the last requests may exceed a cap by their replies.
+
+    Args:
+        caps: The limits.
+        usage: Gives what the run has used so far.
+        clock: Seconds, rising.
+    """
+
+    def __init__(self, caps: Caps, usage: Callable[[], Usage], clock: Callable[[], float] = time.monotonic) -> None:
+        self._caps = caps
+        self._usage = usage
+        self._clock = clock
+        self._began = clock()
+        self._share = 1.0 - min(1.0, caps.reserve)
+        self._on_their_way = 0
+
+    def release_reserve(self) -> None:
+        """Allows the whole of each cap from now on."""
+        self._share = 1.0
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Seconds until the deadline, less the reserve; ``None`` without one."""
+        if self._caps.deadline is None:
+            return None
+        return max(0.0, self._caps.deadline * self._share - (self._clock() - self._began))
+
+    def reached(self, prompt_tokens: int = 0) -> str:
+        """Tells which cap a request would exceed; empty where it may be made.
+
+        Args:
+            prompt_tokens: Estimated tokens of the request's prompt.
+        """
+        used, caps = self._usage(), self._caps
+        tokens = used.input_tokens + used.output_tokens
+        coming = self._on_their_way + prompt_tokens
+        if caps.max_tokens is not None and tokens + coming > caps.max_tokens * self._share:
+            return f"max_tokens = {caps.max_tokens:,}: {tokens:,} are used"
+        if caps.max_cost is not None and used.unpriced:
+            return f"max_cost = ${caps.max_cost:g} cannot be kept: the price of a request is unknown"
+        # What a token has cost so far tells what the next ones will cost; nothing is known before the first request.
+        dollars = used.cost * (1 + coming / tokens) if tokens else used.cost
+        if caps.max_cost is not None and dollars > caps.max_cost * self._share:
+            return f"max_cost = ${caps.max_cost:g}: ${used.cost:.4f} are spent"
+        return self.deadline if self.seconds_left == 0 else ""
+
+    @property
+    def deadline(self) -> str:
+        """The deadline in words."""
+        return f"deadline = {self._caps.deadline or 0:g} s"
+
+    @asynccontextmanager
+    async def request(self, prompt_tokens: int) -> AsyncIterator[None]:
+        """Bounds a request that is made.
+
+        Raises:
+            CapReached: It would exceed a cap, or the deadline came before its reply.
+        """
+        if cause := self.reached(prompt_tokens):
+            raise CapReached(cause)
+        self._on_their_way += prompt_tokens
+        try:
+            async with asyncio.timeout(self.seconds_left) as limit:
+                yield
+        except TimeoutError:
+            if limit.expired():
+                raise CapReached(self.deadline) from None
+            raise
+        finally:
+            self._on_their_way -= prompt_tokens
