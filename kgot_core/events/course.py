@@ -142,13 +142,15 @@ class StatementDropped(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class ValueReplaced(Event):
-    """A fact contradicted a value that stood in the graph, and replaced it; both are kept here.
+    """What was written contradicted a value that stood in the graph, and replaced it; both are kept here and shown.
 
     Attributes:
         element: Id of the node or edge.
         name: The property.
         old: Its value before.
         new: Its value now.
+        earlier: What the element rested on before: steps of tool calls, ``task`` or ``model``.
+        sources: What the new value rests on.
     """
 
     kind: ClassVar[str] = "value_replaced"
@@ -156,6 +158,8 @@ class ValueReplaced(Event):
     name: str = ""
     old: JsonValue = None
     new: JsonValue = None
+    earlier: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -192,6 +192,15 @@ def equal_values(left: Value, right: Value) -> bool:
     return type(left) is type(right) and (encode(left) == encode(right))
 
 
+def same_value(old: Value, new: Value) -> bool:
+    """Tells whether a new value says nothing new; ``1952`` and ``"1952"`` say the same."""
+    if equal_values(old, new):
+        return True
+    if isinstance(old, int | float) and isinstance(new, int | float):
+        return not isinstance(old, bool) and not isinstance(new, bool) and old == new
+    return plain_text(old) == plain_text(new)
+
+
 def same_properties(left: Properties, right: Properties) -> bool:
     """Tells whether two property maps hold the same values under the same names."""
     return left.keys() == right.keys() and all(equal_values(left[name], right[name]) for name in left)

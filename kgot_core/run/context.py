@@ -169,7 +169,7 @@ class RunContext:
 
     def end_round(self, iteration: int, results: Sequence[ToolResult]) -> None:
         """Takes a round into the state that later requests begin with."""
-        self.transcript.add_round(iteration, results, self.graph.take_unseen())
+        self.transcript.add_round(iteration, results, self.graph.take_unseen(), self.graph.take_conflicts())
         if len(self.graph.state) > 2 * self.progress.state_size:
             self.record_state()
 

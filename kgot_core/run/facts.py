@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from kgot_core.contracts.run import Run
 from kgot_core.contracts.tools import ToolResult
@@ -89,10 +90,12 @@ async def _write(run: Run, facts: Sequence[Fact], sources: Sequence[str]) -> lis
 
 async def _apply(run: Run, step: str, facts: Sequence[Fact], sources: Sequence[str]) -> None:
     outcome = facts_to_change(facts, run.graph.state, new_ids(run.graph))
+    # Values that stood in the graph are told by the graph itself; here only those that came and went with these facts.
+    passing = [item for item in outcome.replaced if run.graph.state.get(item.element_id) is None]
     if outcome.change:
         await run.graph.apply(step, outcome.change, sources)
     for problem in outcome.problems:
         run.emit(StatementDropped(statement=problem.text, error=problem.reason))
-    for replaced in outcome.replaced:
-        old, new = encode(replaced.old), encode(replaced.new)
-        run.emit(ValueReplaced(element=replaced.element_id, name=replaced.name, old=old, new=new))
+    for item in passing:
+        replaced = ValueReplaced(element=item.element_id, name=item.name, old=encode(item.old), new=encode(item.new))
+        run.emit(replace(replaced, sources=tuple(sources), earlier=tuple(sources)))

@@ -12,10 +12,12 @@ from kgot_core.contracts.backend import Call, GraphBackend, Row
 from kgot_core.contracts.dialect import Dialect
 from kgot_core.contracts.options import Origin
 from kgot_core.errors import QueryError, StoreError, StoreUnavailable
-from kgot_core.events import GraphQueried, GraphWritten
+from kgot_core.events import GraphQueried, GraphWritten, ValueReplaced
+from kgot_core.graph.conflicts import Replaced, replaced_values
 from kgot_core.graph.elements import GraphChange, change_from_json, change_to_json
 from kgot_core.graph.fold import TaskGraph, compare
 from kgot_core.graph.schema import GraphSchema, check_change
+from kgot_core.graph.values import encode
 from kgot_core.run.journal import Journal
 from kgot_core.run.store import StoreCalls
 from kgot_core.run.turns import Turns
@@ -48,6 +50,7 @@ class GraphDesk:
         self._rows = rows
         self._schema = schema
         self._unseen: dict[str, None] = {}
+        self._conflicts: list[Replaced] = []
         # Where the core compares snapshots, a second write would be taken for a part of the first.
         self._reports_changes = False
         self._alone = asyncio.Lock()
@@ -88,6 +91,11 @@ class GraphDesk:
         """Gives the ids of elements changed or removed since the last time, in the order of the changes."""
         unseen, self._unseen = tuple(self._unseen), {}
         return unseen
+
+    def take_conflicts(self) -> tuple[Replaced, ...]:
+        """Gives the values that were replaced by others since the last time."""
+        conflicts, self._conflicts = tuple(self._conflicts), []
+        return conflicts
 
     async def _put(
         self,
@@ -156,6 +164,13 @@ class GraphDesk:
         raise QueryError("; ".join(problems))
 
     def _fold(self, change: GraphChange, origin: Origin) -> None:
+        for item in replaced_values(change, self.state):
+            self._conflicts.append(item)
+            before = self._origins.get(item.element_id)
+            event = ValueReplaced(element=item.element_id, name=item.name, old=encode(item.old), new=encode(item.new))
+            self._journal.emit(
+                origin.step, replace(event, earlier=before.sources if before else (), sources=origin.sources)
+            )
         removed = set(change.removed)
         edges = [edge.id for edge in self.state.edges if removed and {edge.source, edge.target} & removed]
         self.state.apply(change)

@@ -10,11 +10,13 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from kgot_core.contracts.dialect import Dialect
+from kgot_core.contracts.dialect import Dialect, show_value
 from kgot_core.contracts.task import Task
 from kgot_core.contracts.tools import RunFiles, ToolResult
-from kgot_core.graph.elements import Element
+from kgot_core.graph.conflicts import Replaced
+from kgot_core.graph.elements import Element, Node
 from kgot_core.graph.fold import TaskGraph
+from kgot_core.graph.values import encode
 from kgot_core.models.tokens import estimate_tokens
 from kgot_core.run.prompts import tagged
 
@@ -25,6 +27,9 @@ ASKED_AGAIN = 300
 _WORD = re.compile(r"\w+")
 # One line that is too long by itself must not hide all that follow it.
 FEWEST_LINES = 20
+CONTRADICTED = "Sources contradict each other here; trust the one that should know best:"
+MOST_CONFLICTS = 20
+LONGEST_CONFLICT = 300
 
 
 class Listing:
@@ -91,6 +96,7 @@ class Transcript:
         shown = "\n\nAttached files, by the names that tools know:\n" + "\n".join(attachments) if attachments else ""
         self._task = tagged("task", task.question.strip() + shown)
         self._calls: list[str] = []
+        self._conflicts: list[Replaced] = []
         self._log: list[str] = []
         self._shown: set[str] = set()
         self._listing: Listing | None = None
@@ -101,27 +107,38 @@ class Transcript:
         """Task, state and rounds: the beginning of every request of the run."""
         return "\n".join((self._task, *self._log))
 
-    def add_round(self, number: int, results: Sequence[ToolResult], touched: Sequence[str]) -> None:
+    def add_round(
+        self,
+        number: int,
+        results: Sequence[ToolResult],
+        touched: Sequence[str],
+        conflicts: Sequence[Replaced] = (),
+    ) -> None:
         """Appends one round: the calls it made and what it did to the graph.
 
         Args:
             number: The iteration.
             results: Tool calls of the round.
             touched: Ids of elements that it added, changed or removed.
+            conflicts: Values that it replaced by others.
         """
+        lines = [f"Called: {_call_line(result)}" for result in results]
         self._calls += [_call_line(result) for result in results]
         present = [element for element_id in touched if (element := self._graph.get(element_id))]
         if len(present) < len(touched):
             # What is gone cannot be taken back from the text above.
+            self._conflicts += conflicts
             self.rebase()
             return
         changed = [element for element in present if element.id in self._shown]
         new = [element for element in present if element.id not in self._shown]
-        lines = [f"Called: {_call_line(result)}" for result in results]
         if new:
             lines += ["Added to the graph:", *self._dialect.lines(new, self._graph)]
         if changed:
             lines += ["Changed since it was shown above:", *self._dialect.lines(changed, self._graph)]
+        if conflicts:
+            lines += [CONTRADICTED, *self._conflict_lines(conflicts)]
+            self._conflicts += conflicts
         self._shown |= {element.id for element in present}
         self._log.append(tagged("round", "\n".join(lines) or "(nothing new)", number=number))
         most = min(self.budget, 2 * self._base_tokens + 4_000)
@@ -139,9 +156,24 @@ class Transcript:
             lines.append(f"({left_out} of {len(elements)} nodes and edges are not shown; a query still finds them)")
         self._shown = {element.id for element in elements}
         self._log = [tagged("graph", "\n".join(lines) or "(empty before the first round)")]
+        if conflicts := self._conflict_lines(self._conflicts)[-MOST_CONFLICTS:]:
+            self._log.append(tagged("contradictions", "\n".join([CONTRADICTED, *conflicts])))
         if calls:
             self._log.append(tagged("tool_calls_made", "\n".join(calls)))
         self._base_tokens = _tokens(self._log, 2 * self.budget)
+
+    def _conflict_lines(self, conflicts: Sequence[Replaced]) -> list[str]:
+        """Shows each contradiction whose element is still there on one line."""
+        lines = []
+        for item in conflicts:
+            if (element := self._graph.get(item.element_id)) is not None:
+                if isinstance(element, Node):
+                    subject = self._dialect.name(element)
+                else:
+                    subject = self._dialect.line(element, self._graph)
+                values = f"{item.name} was {show_value(encode(item.old))}, then {show_value(encode(item.new))}"
+                lines.append(_short(f"{subject}: {values}", LONGEST_CONFLICT))
+        return lines
 
     def shrink(self) -> bool:
         """Halves the budget after a request that was too long; tells whether there was anything to shrink."""

@@ -206,7 +206,13 @@ async def test_statements_correct_and_delete(kit: ModuleType) -> None:
     second, third, last = (asked.tail for asked in (*done.at("decide")[1:], done.at("retrieve")[0]))
     assert '"Veder" :Lake depth_m=60' in second
     assert 'Changed since it was shown above:\n"Veder" :Lake depth_m=61' in third
-    assert "Orm" not in last and last.count('"Veder"') == 1 and "depth_m=61" in last
+    said = "Sources contradict each other here; trust the one that should know best:"
+    assert f'{said}\n"Veder": depth_m was 60, then 61' in third
+    assert "Orm" not in last and last.count('"Veder" :Lake') == 1 and "depth_m=61" in last
+    assert f'<contradictions>\n{said}\n"Veder": depth_m was 60, then 61\n</contradictions>' in last
+    [replaced] = done.of("value_replaced")
+    assert (replaced["name"], replaced["old"], replaced["new"]) == ("depth_m", 60, 61)
+    assert (replaced["earlier"], replaced["sources"]) == (["1/enhance/tools/1"], ["2/enhance/tools/1"])
     assert "ask_llm(question=Question 3): ok" in last
 
 

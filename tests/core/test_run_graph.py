@@ -64,7 +64,7 @@ async def test_every_element_knows_where_it_came_from(kit: ModuleType) -> None:
     edge = opened.desk.origin(opened.desk.state.edges[0].id)
     assert edge is not None and edge.step == "1/enhance/x"
     assert opened.desk.origin("nobody") is None
-    assert [record["iteration"] for record in opened.sink.records] == [1, 2, 3]
+    assert [item["iteration"] for item in opened.sink.records if item["kind"] == "graph_written"] == [1, 2, 3]
 
 
 async def test_what_was_there_before_the_run_has_no_origin(kit: ModuleType) -> None:

@@ -6,9 +6,10 @@ import dataclasses
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
+from kgot_core.graph.conflicts import Replaced
 from kgot_core.graph.elements import Edge, GraphChange, Node
 from kgot_core.graph.facts.index import NodeIndex, is_unknown
-from kgot_core.graph.facts.merge import Replaced, merge, same_value, spelled
+from kgot_core.graph.facts.merge import merge, spelled
 from kgot_core.graph.facts.model import (
     EdgeFact,
     Fact,
@@ -25,7 +26,7 @@ from kgot_core.graph.facts.model import (
 from kgot_core.graph.facts.names import THING, same_label, same_name
 from kgot_core.graph.facts.show import show_fact
 from kgot_core.graph.fold import TaskGraph
-from kgot_core.graph.values import Properties, plain_text
+from kgot_core.graph.values import Properties, plain_text, same_value
 
 
 @dataclass(frozen=True, slots=True)

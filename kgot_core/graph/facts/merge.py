@@ -2,20 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from kgot_core.graph.conflicts import Replaced
 from kgot_core.graph.facts.names import same_label
-from kgot_core.graph.values import Properties, Value, equal_values, plain_text
-
-
-@dataclass(frozen=True, slots=True)
-class Replaced:
-    """A value that gave way to another one: the facts contradict what stood there."""
-
-    element_id: str
-    name: str
-    old: Value
-    new: Value
+from kgot_core.graph.values import Properties, same_value
 
 
 def merge(element_id: str, old: Properties, new: Properties) -> tuple[Properties, list[Replaced]]:
@@ -42,12 +31,3 @@ def spelled(name: str, properties: Properties) -> str:
         return name
     wanted = same_label(name)
     return next((key for key in properties if same_label(key) == wanted), name)
-
-
-def same_value(old: Value, new: Value) -> bool:
-    """Tells whether a new value says nothing new; ``1952`` and ``"1952"`` say the same."""
-    if equal_values(old, new):
-        return True
-    if isinstance(old, int | float) and isinstance(new, int | float):
-        return not isinstance(old, bool) and not isinstance(new, bool) and old == new
-    return plain_text(old) == plain_text(new)
