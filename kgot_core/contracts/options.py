@@ -66,6 +66,8 @@ class RunOptions:
         vote_temperature: Sampling temperature of votes.
         result_tokens: Tokens of all tool results together in one request.
         caps: What the run may spend.
+        check_sources: What a round writes is looked up in its sources.
+        check_by_model: A model is asked about what is not found there, and what it rejects is removed.
     """
 
     limits: LoopLimits = field(default_factory=LoopLimits)
@@ -76,6 +78,8 @@ class RunOptions:
     vote_temperature: float = 0.7
     result_tokens: int = 12_000
     caps: Caps = field(default_factory=Caps)
+    check_sources: bool = True
+    check_by_model: bool = False
 
 
 @dataclass(frozen=True)
@@ -86,8 +90,10 @@ class Origin:
         sources: Steps of tool calls, ``task`` or ``model``.
         step: Place of the write in the run.
         iteration: Iteration of the write; 0 outside the loop.
+        unsupported: Properties whose values do not stand in the sources: the model's own thought.
     """
 
     sources: tuple[str, ...]
     step: str
     iteration: int
+    unsupported: tuple[str, ...] = ()

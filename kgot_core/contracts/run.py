@@ -34,6 +34,10 @@ class GraphHandle(Protocol):
     def concurrency(self) -> int:
         """How many writes may run at once."""
 
+    @property
+    def touched(self) -> Sequence[str]:
+        """Ids of the elements added, changed or removed in this round, in the order of the changes."""
+
     async def write(self, step: str, chain: str, sources: Sequence[str]) -> GraphChange:
         """Runs one block; ``sources`` name the tool calls' steps, ``task`` or ``model`` that it rests on.
 
@@ -58,6 +62,9 @@ class GraphHandle(Protocol):
             StoreUnavailable: The store is away.
         """
 
+    def mark_unsupported(self, element_id: str, names: Sequence[str]) -> None:
+        """Notes the properties of an element whose values do not stand in its sources."""
+
     def origin(self, element_id: str) -> Origin | None:
         """Tells where an element came from, ``None`` for one that was there before the run."""
 
@@ -71,6 +78,9 @@ class Tools(Protocol):
 
     def problem(self, call: ToolCallRequest) -> str:
         """Tells why a call cannot be made, for the model; empty where it can."""
+
+    def result(self, step: str) -> ToolResult | None:
+        """Gives the result of the call that was made at a step of the run, ``None`` where none was."""
 
     async def call(self, step: str, call: ToolCallRequest) -> ToolResult:
         """Calls a tool. Its failure is a result with ``failed`` set, not an exception."""

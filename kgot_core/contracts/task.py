@@ -70,12 +70,14 @@ class Evidence:
         text: The element as the state text shows it.
         sources: What it was taken from: steps of tool calls, ``task`` or ``model``.
         iteration: Iteration that brought it, counted from 1; 0 if it was there before.
+        unsupported: Properties whose values do not stand in those sources: the model's own thought.
     """
 
     element: str
     text: str
     sources: tuple[str, ...] = ()
     iteration: int = 0
+    unsupported: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

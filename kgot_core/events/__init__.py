@@ -17,6 +17,7 @@ from kgot_core.events.calls import (
 )
 from kgot_core.events.course import (
     CapHit,
+    ElementRemoved,
     GraphState,
     IterationStarted,
     ModelRetried,
@@ -24,6 +25,7 @@ from kgot_core.events.course import (
     RunFinished,
     RunStarted,
     SolveFailed,
+    SourcesChecked,
     StatementDropped,
     ToolRetried,
     ToolStarted,
@@ -38,6 +40,7 @@ __all__ = [
     "CallEvent",
     "CapHit",
     "CodeRan",
+    "ElementRemoved",
     "Event",
     "GraphOpened",
     "GraphQueried",
@@ -51,6 +54,7 @@ __all__ = [
     "RunFinished",
     "RunStarted",
     "SolveFailed",
+    "SourcesChecked",
     "StatementDropped",
     "ToolCalled",
     "ToolRetried",

@@ -14,6 +14,8 @@ PARTS: Mapping[str, str] = {
     "retrieve": "graph executor",
     "direct": "graph executor",
     "repair": "robustness",
+    "check": "robustness",
+    "clean": "robustness",
     "choose_tools": "tool executor",
     "tool": "tool invocation",
     "compute": "formatting",

@@ -163,6 +163,34 @@ class ValueReplaced(Event):
 
 
 @dataclass(frozen=True, kw_only=True)
+class SourcesChecked(Event):
+    """Some of what a round wrote does not stand in the sources it cites: it is the model's own thought.
+
+    Attributes:
+        unsupported: Names of the properties whose values are not there, by the id of their element.
+    """
+
+    kind: ClassVar[str] = "sources_checked"
+    unsupported: Mapping[str, JsonValue] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ElementRemoved(Event):
+    """An element was taken out of the graph as noise (paper, B.6).
+
+    Attributes:
+        element: The element, JSON form, so that it can be put back.
+        line: The element as the state text shows it.
+        reason: Why.
+    """
+
+    kind: ClassVar[str] = "element_removed"
+    element: Mapping[str, JsonValue] = field(default_factory=dict)
+    line: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class CapHit(Event):
     """A cap of the run was reached; the run solves from what is there, within the cap's reserve.
 

@@ -31,6 +31,8 @@ CLASSES: tuple[type[Event], ...] = (
     course.StatementDropped,
     course.ValueReplaced,
     course.CapHit,
+    course.SourcesChecked,
+    course.ElementRemoved,
     course.SolveFailed,
     course.Notice,
     course.RunFinished,

@@ -93,10 +93,14 @@ def answer_to_json(answer: Answer) -> dict[str, JsonValue]:
         "how": answer.how,
         "reason": answer.reason,
         "iterations": answer.iterations,
-        "evidence": [{**asdict(item), "sources": list(item.sources)} for item in answer.evidence],
+        "evidence": [_evidence_to_json(item) for item in answer.evidence],
         "usage": asdict(answer.usage),
         "cost": answer.cost,
     }
+
+
+def _evidence_to_json(item: Evidence) -> dict[str, JsonValue]:
+    return {**asdict(item), "sources": list(item.sources), "unsupported": list(item.unsupported)}
 
 
 def answer_from_json(data: Mapping[str, Any], folder: Path | None = None) -> Answer:
@@ -108,7 +112,13 @@ def answer_from_json(data: Mapping[str, Any], folder: Path | None = None) -> Ans
         value=data["value"],
         reason=data["reason"],
         evidence=tuple(
-            Evidence(item["element"], item["text"], tuple(item["sources"]), item["iteration"])
+            Evidence(
+                item["element"],
+                item["text"],
+                tuple(item["sources"]),
+                item["iteration"],
+                tuple(item.get("unsupported", ())),
+            )
             for item in data["evidence"]
         ),
         iterations=data["iterations"],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kgot_core.contracts.run import Run
 from kgot_core.run.extract import Extraction, extract
+from kgot_core.run.grounding import check_round
 from kgot_core.run.tool_calls import call_tools, choose_tools
 
 
@@ -22,5 +23,6 @@ async def enhance(run: Run, iteration: int, missing: str, form: Extraction) -> E
     calls = await choose_tools(run.at("choose"), missing)
     results = await call_tools(run.at("tools"), calls)
     form = await extract(run.at("extract"), missing, results, form)
+    await check_round(run.at("check"), results)
     run.end_round(iteration, results)
     return form

@@ -64,7 +64,10 @@ def describe(run: Run, elements: Iterable[str]) -> tuple[Evidence, ...]:
             continue
         text = run.graph.dialect.line(element, run.graph.state)
         origin = run.graph.origin(element_id)
-        found.append(Evidence(element_id, text, origin.sources if origin else (), origin.iteration if origin else 0))
+        if origin is None:
+            found.append(Evidence(element_id, text))
+        else:
+            found.append(Evidence(element_id, text, origin.sources, origin.iteration, origin.unsupported))
     return tuple(found)
 
 

@@ -83,9 +83,18 @@ class GraphDesk:
             raise _error(event)
         return event.rows
 
+    def mark_unsupported(self, element_id: str, names: Sequence[str]) -> None:
+        """Notes the properties of an element whose values do not stand in its sources."""
+        self._origins[element_id] = replace(self._origins[element_id], unsupported=tuple(names))
+
     def origin(self, element_id: str) -> Origin | None:
         """Tells where an element came from."""
         return self._origins.get(element_id)
+
+    @property
+    def touched(self) -> tuple[str, ...]:
+        """Ids of the elements added, changed or removed in this round."""
+        return tuple(self._unseen)
 
     def take_unseen(self) -> tuple[str, ...]:
         """Gives the ids of elements changed or removed since the last time, in the order of the changes."""
@@ -175,7 +184,8 @@ class GraphDesk:
         edges = [edge.id for edge in self.state.edges if removed and {edge.source, edge.target} & removed]
         self.state.apply(change)
         for element in change.added:
-            self._origins[element.id] = origin
+            # What is put back after it was taken out still comes from where it came from.
+            self._origins.setdefault(element.id, origin)
         for element in change.changed:
             first = self._origins.get(element.id, origin)
             sources = tuple(dict.fromkeys((*first.sources, *origin.sources)))

@@ -71,6 +71,7 @@ class ToolDesk:
         self._sleep = sleep
         self._alone = asyncio.Lock()
         self._done: dict[str, ToolResult] = {}
+        self._results: dict[str, ToolResult] = {}
         self._tries: dict[str, int] = {}
 
     def problem(self, call: ToolCallRequest) -> str:
@@ -83,6 +84,10 @@ class ToolDesk:
             return unknown_tool(call.name, nearest(call.name, names), names)
         errors = sorted(Draft202012Validator(dict(spec.parameters)).iter_errors(dict(call.arguments)), key=str)
         return "; ".join(f"{call.name}: {error.message}" for error in errors[:3])
+
+    def result(self, step: str) -> ToolResult | None:
+        """Gives the result of the call that was made at a step."""
+        return self._results.get(step)
 
     async def call(self, step: str, call: ToolCallRequest) -> ToolResult:
         """Calls a tool; its failure is a result with ``failed`` set. An equal successful call is not made again."""
@@ -102,6 +107,7 @@ class ToolDesk:
             event.files,
         )
         result = ToolResult(step, call.name, arguments, event.text, event.failed, artifact)
+        self._results[step] = result
         if not result.failed:
             self._done[same] = result
         return result

@@ -129,6 +129,8 @@ def _common(registry: PluginRegistry, settings: Settings, schema: JsonSchema | N
             extract_max_tokens=core.extract.max_tokens,
             vote_temperature=core.votes.temperature,
             caps=core.caps,
+            check_sources=core.checks.sources,
+            check_by_model=core.checks.model,
         ),
         "solver": _open(registry, settings, "solver", core.solver[0]),
         "strategy": _open(registry, settings, "strategy", core.strategy),

@@ -77,6 +77,14 @@ class ExtractSettings:
 
 
 @dataclass(frozen=True)
+class ChecksSettings:
+    """``checks.*``: what is written into the graph is checked."""
+
+    sources: bool = setting(True, "values that do not stand in the source they cite are marked as the model's own")
+    model: bool = setting(False, "a model is asked about those, and what it rejects is removed: a request a round")
+
+
+@dataclass(frozen=True)
 class PromptSettings:
     """``prompts.*``: the texts of the requests."""
 
@@ -197,6 +205,7 @@ class CoreSettings:
     runs_dir: str = setting("runs", "folder that holds a folder for each run", path=True)
     graph: GraphSettings = field(default_factory=GraphSettings)
     extract: ExtractSettings = field(default_factory=ExtractSettings)
+    checks: ChecksSettings = field(default_factory=ChecksSettings)
     prompts: PromptSettings = field(default_factory=PromptSettings)
     loop: LoopLimits = field(default_factory=_loop, metadata={"fields": LOOP})
     caps: Caps = field(default_factory=_caps, metadata={"fields": CAPS})

@@ -107,6 +107,16 @@ def _(event: events.ValueReplaced, graph: TaskGraph) -> Sequence[str]:
 
 
 @_lines.register
+def _(event: events.SourcesChecked, graph: TaskGraph) -> Sequence[str]:
+    return [f"  not in their sources: values of {counted(len(event.unsupported), 'element')}"]
+
+
+@_lines.register
+def _(event: events.ElementRemoved, graph: TaskGraph) -> Sequence[str]:
+    return [f"  removed: {one_line(event.line, 60)} ({one_line(event.reason)})"]
+
+
+@_lines.register
 def _(event: events.CapHit, graph: TaskGraph) -> Sequence[str]:
     return [f"  a cap is reached: {event.cap}; solving from what is there"]
 

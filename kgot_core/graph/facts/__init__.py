@@ -5,7 +5,6 @@ them after ``DELETE``.
 """
 
 from kgot_core.graph.facts.change import FactsResult, facts_to_change
-from kgot_core.graph.facts.merge import Replaced
 from kgot_core.graph.facts.model import (
     EdgeFact,
     Fact,
@@ -33,7 +32,6 @@ __all__ = [
     "RemoveEdge",
     "RemoveNode",
     "RemoveProperty",
-    "Replaced",
     "facts_to_change",
     "mention_of",
     "read_lines",
