@@ -35,9 +35,10 @@ def runs(as_json: bool, options: SettingsOptions) -> None:
 @click.command()
 @click.argument("run")
 @click.option("--events", is_flag=True, help="Print every event as one JSON line, long texts in full.")
-@click.option("--json", "as_json", is_flag=True, help="Print the answer as JSON.")
+@click.option("--why", is_flag=True, help="Print what the answer rests on, back to pages and files.")
+@click.option("--json", "as_json", is_flag=True, help="Print the answer, or with --why what it rests on, as JSON.")
 @settings_options
-def show(run: str, events: bool, as_json: bool, options: SettingsOptions) -> None:
+def show(run: str, events: bool, why: bool, as_json: bool, options: SettingsOptions) -> None:
     """Show a run: its course, the graph at its end, its answer. RUN is a path, an id, its beginning, or last."""
     from kgot_core.run.folder import read_records
 
@@ -46,6 +47,9 @@ def show(run: str, events: bool, as_json: bool, options: SettingsOptions) -> Non
     if events:
         for record in records:
             echo(json.dumps(record, ensure_ascii=False))
+        return
+    if why:
+        _show_why(records, as_json)
         return
     if as_json:
         found = _answer(records) or {"run": folder.name, "status": "unfinished"}
@@ -92,6 +96,20 @@ def replay(run: str, options: SettingsOptions) -> int:
     echo(f"  recorded {_cut(found.recorded, 300) or 'nothing'}\n  repeated {_cut(found.repeated, 300) or 'nothing'}")
     echo(f"{len(recorded)} events recorded, {len(sink.records)} repeated", err=True)
     return FAILED
+
+
+def _show_why(records: list[dict[str, Any]], as_json: bool) -> None:
+    from kgot_core.errors import UsageError
+    from kgot_core.session.why import explain, why_lines
+
+    why = explain(records)
+    if why is None:
+        raise UsageError("the run has no answer yet", hint="kgot show RUN tells its course so far")
+    if as_json:
+        echo(json.dumps(why.to_json(), ensure_ascii=False, indent=2))
+        return
+    for line in why_lines(why):
+        echo(line)
 
 
 def run_folders(folder: Path) -> list[Path]:

@@ -28,10 +28,11 @@ async def check_round(run: Run, results: Sequence[ToolResult]) -> None:
     if not run.options.check_sources:
         return
     found = _unsupported(run)
+    for element_id in run.graph.touched:
+        if run.graph.origin(element_id) is not None:
+            run.graph.mark_unsupported(element_id, found.get(element_id, ()))
     if not found:
         return
-    for element_id, names in found.items():
-        run.graph.mark_unsupported(element_id, names)
     run.emit(SourcesChecked(unsupported={element_id: list(names) for element_id, names in found.items()}))
     if run.options.check_by_model:
         await _ask(run, found, results)

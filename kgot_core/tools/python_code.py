@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 
 from kgot_core.contracts.model import user
 from kgot_core.contracts.sandbox import CodeJob, CodeResult
-from kgot_core.contracts.tools import ToolArtifact, ToolContext
+from kgot_core.contracts.tools import Source, ToolArtifact, ToolContext
 from kgot_core.reading.blocks import read_blocks
 
 REPAIRS = 3
@@ -50,8 +50,10 @@ class RunPythonCode(BaseTool):
         for attempt in range(1 + REPAIRS):
             result = await self._execute(code)
             if not result.error:
+                # A script that names a file has most likely read it.
+                read = tuple(Source(name) for name in self._context.files.names() if name in code)
                 names = tuple(self._context.files.add(self._context.files.folder / name) for name in result.files)
-                return _shown(result, names), ToolArtifact(files=names)
+                return _shown(result, names), ToolArtifact(read, names)
             failure = result.error
             if attempt == REPAIRS:
                 break

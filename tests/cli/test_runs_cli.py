@@ -136,6 +136,29 @@ def test_show_gives_events_and_answer_for_machines(runs: Path) -> None:
     assert answer == json.loads((runs / ids(runs)[-1] / "answer.json").read_text("utf-8"))
 
 
+def test_show_tells_why_back_to_the_sources(runs: Path) -> None:
+    lines = on(runs, "show", "last", "--why").stdout.splitlines()
+    assert lines[0] == f"question: {QUESTION} Again." and lines[1] == f"answer: {ANSWER}"
+    assert "found by the query" in lines and "rests on" in lines
+    sources = [line.strip() for line in lines if line.strip().startswith("from ")]
+    assert sources and all("1/enhance/tools/1" in line for line in sources)
+    assert any("said: " in line and "700" in line for line in lines)
+    data = json.loads(on(runs, "show", "last", "--why", "--json").stdout)
+    assert data["answer"]["text"] == ANSWER and data["query"]["rows"] and data["calculations"] == []
+    assert all(source["tool"] for evidence in data["evidence"] for source in evidence["sources"])
+    assert all(evidence["round"] == 1 and evidence["text"] for evidence in data["evidence"])
+
+
+def test_why_of_a_run_without_an_answer_says_so(runs: Path, folder: Path) -> None:
+    broken = folder / "broken"
+    broken.mkdir()
+    whole = (runs / ids(runs)[0] / EVENTS).read_bytes()
+    (broken / EVENTS).write_bytes(whole[: whole.index(b'"kind":"voted"')])
+    (broken / "blobs.txt").write_bytes((runs / ids(runs)[0] / "blobs.txt").read_bytes())
+    done = kgot("show", str(broken), "--why")
+    assert done.exit_code == 2 and "has no answer yet" in done.stderr
+
+
 def test_graph_analyze(runs: Path) -> None:
     result = json.loads(on(runs, "graph", "analyze", "last", "--json", "--from", "Alderkop", "--to", "Birkfell").stdout)
     assert (result["nodes"], result["edges"], result["types"]) == (2, 1, {"HIGHER_THAN": 1})
