@@ -10,7 +10,7 @@ from kgot_core.contracts.backend import GraphBackend, OpenContext
 from kgot_core.contracts.dialect import Dialect, dialect_from_json
 from kgot_core.contracts.model import ToolSpec
 from kgot_core.contracts.tools import ToolContext
-from kgot_core.errors import StoreError
+from kgot_core.errors import KgotError, StoreError
 from kgot_core.events import GraphOpened, ToolsOpened
 from kgot_core.graph.elements import snapshot_from_json, snapshot_to_json
 from kgot_core.graph.fold import TaskGraph
@@ -72,9 +72,16 @@ def _backend(parts: Parts, context: OpenContext) -> GraphBackend:
 
 
 async def open_tools(
-    journal: Journal, entries: Sequence[ToolEntry], context: ToolContext
+    journal: Journal, entries: Sequence[ToolEntry], context: ToolContext, left_out: dict[str, str] | None = None
 ) -> tuple[tuple[ToolSpec, ...], Mapping[str, OpenTool]]:
-    """Makes the run's tools; one that cannot be made is left out with one line."""
+    """Makes the run's tools; one that cannot be made is left out with one line.
+
+    Args:
+        journal: The run's journal.
+        entries: What is to be opened.
+        context: What the tools may use.
+        left_out: Gets the causes by the name of a tool that is left out.
+    """
     tools: dict[str, OpenTool] = {}
 
     async def make() -> ToolsOpened:
@@ -95,12 +102,14 @@ async def open_tools(
         return ToolsOpened(specs=tuple(specs), left_out=left_out)
 
     event = await journal.call(ToolsOpened, "open/tools", {}, make)
+    if left_out is not None:
+        left_out |= event.left_out
     return tuple(_spec_from_json(spec) for spec in event.specs), tools
 
 
 def _make(entry: ToolEntry, context: ToolContext) -> list[OpenTool]:
     if entry.ready:
-        raise ValueError(entry.ready)
+        raise KgotError(entry.ready)
     made = entry.tools or entry.provider.create(entry.settings, context)
     return [OpenTool(tool, entry.provider) for tool in made]
 

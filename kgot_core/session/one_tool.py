@@ -1,0 +1,149 @@
+"""Calls one tool by hand, with everything that it has in a run and nothing else of a run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kgot_core.contracts.model import Reply, ToolCallRequest, ToolSpec
+from kgot_core.contracts.options import Caps
+from kgot_core.contracts.sandbox import SandboxLimits
+from kgot_core.contracts.sink import Sink
+from kgot_core.contracts.task import Usage
+from kgot_core.contracts.tools import ToolResult
+from kgot_core.errors import ModelError, UsageError
+from kgot_core.plugins import PluginRegistry
+from kgot_core.reading.toolcalls import nearest
+from kgot_core.run.caps import Budget
+from kgot_core.run.code import CodeDesk
+from kgot_core.run.files import FileShelf
+from kgot_core.run.journal import Journal
+from kgot_core.run.model import Client, ModelDesk
+from kgot_core.run.opening import open_tools
+from kgot_core.run.parts import ToolEntry
+from kgot_core.run.prompts import Prompts
+from kgot_core.run.threads import in_thread
+from kgot_core.run.tool_context import CallContext
+from kgot_core.run.toolbox import ToolDesk, unknown_tool
+from kgot_core.session.models import open_models
+from kgot_core.session.opening import open_sandbox
+from kgot_core.session.redaction import redactor
+from kgot_core.session.tools import find_tools
+from kgot_core.settings import Override, Settings
+
+
+@dataclass(frozen=True)
+class OneCall:
+    """A tool that was called by hand.
+
+    Attributes:
+        result: What it gave.
+        usage: What it asked of models.
+    """
+
+    result: ToolResult
+    usage: Usage
+
+
+async def call_tool(
+    registry: PluginRegistry,
+    settings: Settings,
+    name: str,
+    arguments: Mapping[str, str],
+    files: Sequence[Path] = (),
+    out: Path | None = None,
+    sinks: Sequence[Sink] = (),
+) -> OneCall:
+    """Calls a tool once.
+
+    Args:
+        registry: The plugins.
+        settings: The settings in force; a tool that asks no model needs none to be set.
+        name: The tool.
+        arguments: Its arguments as text; those that are no text are read as JSON.
+        files: Attachments.
+        out: Where files that it makes are kept; a temporary folder, removed at the end, where ``None``.
+        sinks: Who is told of the events; they are closed at the end.
+
+    Raises:
+        UsageError: There is no such tool, it is not ready, or the arguments do not fit.
+    """
+    shelf = FileShelf(files, out)
+    journal = Journal("tool", None, sinks, redact=redactor(settings, ()))
+    prompts = Prompts(Path(settings.core.prompts.dir) if settings.core.prompts.dir else None)
+    sandbox = open_sandbox(registry, settings)
+    clients, names = _models(registry, settings, prompts.text("tools_as_text"))
+    budget = Budget(Caps(), lambda: journal.usage)
+    models = ModelDesk(journal, clients, names, budget)
+    code = CodeDesk(journal, sandbox, SandboxLimits())
+    context = CallContext("", shelf, sandbox, models, journal, code.run, prompts.fill)
+    try:
+        left_out: dict[str, str] = {}
+        specs, tools = await open_tools(journal, all_tools(registry, settings), context, left_out)
+        request = ToolCallRequest(name, _typed(_spec(name, specs, left_out), arguments))
+        desk = ToolDesk(journal, specs, tools, settings.core.loop.max_tool_retries, context.enter, budget)
+        if problem := desk.problem(request):
+            raise UsageError(problem, hint=f"kgot tools list {name} shows its arguments")
+        return OneCall(await desk.call("call", request), journal.usage)
+    finally:
+        await in_thread(code.close)
+        shelf.close()
+        journal.close()
+
+
+def all_tools(registry: PluginRegistry, settings: Settings) -> list[ToolEntry]:
+    """Finds every tool that is installed and not disabled, also those that a run has only by name."""
+    names = tuple(sorted({provider.name for _, provider in registry.all("tool")}))
+    return find_tools(registry, settings.with_overrides([Override("tools.enabled", names, "tools")], registry), ())
+
+
+class _NoModel:
+    """Stands where no model is set: most tools need none."""
+
+    samples_at_once = True
+
+    def __init__(self, cause: UsageError) -> None:
+        self._cause = cause
+
+    async def ask(self, request: Any, n: int = 1, on_retry: Any = None) -> Reply:
+        raise ModelError(self._cause.message, hint=self._cause.hint)
+
+
+def _models(
+    registry: PluginRegistry, settings: Settings, prompt: str
+) -> tuple[Mapping[str, Client], Mapping[str, str]]:
+    try:
+        return open_models(registry, settings, {}, prompt)
+    except UsageError as error:
+        return {"graph": _NoModel(error)}, {}
+
+
+def _spec(name: str, specs: Sequence[ToolSpec], left_out: Mapping[str, str]) -> ToolSpec:
+    for spec in specs:
+        if spec.name == name:
+            return spec
+    if name in left_out:
+        raise UsageError(f"the tool {name} is not ready: {left_out[name]}")
+    raise UsageError(unknown_tool(name, nearest(name, [spec.name for spec in specs]), [spec.name for spec in specs]))
+
+
+def _typed(spec: ToolSpec, arguments: Mapping[str, str]) -> dict[str, Any]:
+    """Reads arguments by the tool's schema: text as it is, all else as JSON."""
+    properties: Any = spec.parameters.get("properties") or {}
+    return {name: text if _takes_text(properties.get(name)) else _json(name, text) for name, text in arguments.items()}
+
+
+def _takes_text(schema: Any) -> bool:
+    if not isinstance(schema, Mapping):
+        return True  # it is refused as unknown, by its name
+    return "string" in (schema.get("type"), *(item.get("type") for item in schema.get("anyOf", ())))
+
+
+def _json(name: str, text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        raise UsageError(f"{name} takes a JSON value, for example 3, true or [1, 2], not {text!r}") from None

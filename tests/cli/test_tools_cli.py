@@ -1,0 +1,90 @@
+"""``kgot tools``: what a run may use, and one tool by hand."""
+
+from __future__ import annotations
+
+import json
+import os
+import runpy
+from pathlib import Path
+
+import pytest
+
+FIXTURES = Path(__file__).parents[1] / "fixtures" / "library"
+kgot = runpy.run_path(str(FIXTURES / "command.py"))["kgot"]
+MONTY = ("--set", "sandbox=monty")
+PLUGIN = '''
+from dataclasses import dataclass
+from kgot_core.hookspecs import hookimpl
+from kgot_core.providers import Problem, ToolProvider
+
+def create(settings, context):
+    from langchain_core.tools import tool
+
+    @tool
+    def add(numbers: list[int], unit: str = "m") -> str:
+        """Adds numbers. Example: {"numbers": [1, 2]}."""
+        return f"{sum(numbers)} {unit}"
+
+    @tool
+    def trip(word: str) -> str:
+        """Fails. Example: {"word": "x"}."""
+        raise ValueError(f"tripped over {word}")
+
+    return [add, trip]
+
+@hookimpl
+def kgot_tools():
+    return [ToolProvider(name="sums", summary="Adds.", create=create, default=False),
+            ToolProvider(name="far", summary="Far.", create=create, check=lambda s: Problem("no key is set"))]
+'''
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in list(os.environ):
+        if name.startswith(("KGOT_", "OPENAI_")):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("KGOT_CONFIG_DIR", str(tmp_path / "config"))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "own.py").write_text(PLUGIN)
+    return tmp_path
+
+
+def test_every_tool_is_listed_with_its_state() -> None:
+    rows = {row["tool"]: row for row in json.loads(kgot("tools", "list", "--json", "--plugin", "own.py").stdout)}
+    assert rows["ask_llm"]["package"] == "kgot-core" and rows["ask_llm"]["state"] == "ready"
+    assert rows["sums"]["state"] == "by name only"
+    assert (rows["far"]["state"], rows["far"]["about"]) == ("not ready", "no key is set")
+    assert "run_python_code  kgot-core" in kgot("tools", "list").stdout
+
+
+def test_a_tool_called_by_hand_gives_its_text_and_needs_no_model(folder: Path) -> None:
+    (folder / "hills.csv").write_text("Alderkop,700\n")
+    code = "print(open('hills.csv').read())"
+    done = kgot("tools", "call", "run_python_code", f"code={code}", "--file", "hills.csv", *MONTY)
+    assert (done.exit_code, done.stdout) == (0, "Alderkop,700\n"), done.stderr
+    assert done.stderr == "source: hills.csv\n"
+
+
+def test_arguments_are_typed_by_the_tools_schema() -> None:
+    done = kgot("tools", "call", "add", "numbers=[1, 2]", "unit=3", "--json", "--plugin", "own.py", *MONTY)
+    data = json.loads(done.stdout)
+    assert (done.exit_code, data["text"], data["failed"], data["usage"]["requests"]) == (0, "3 3", False, 0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["add", "numbers=many"], 2, "numbers takes a JSON value, for example 3, true or [1, 2], not 'many'"),
+        (["add", "numbers"], 2, "an argument is given as KEY=VALUE, not 'numbers'"),
+        (["add"], 2, "'numbers' is a required property"),
+        (["ad", "numbers=[1]"], 2, "there is no tool 'ad'; did you mean add?"),
+        (["far", "numbers=[1]"], 2, "the tool far is not ready: no key is set"),
+        (["trip", "word=it"], 1, "tripped over it"),
+        (["ask_llm", "question=Why?"], 1, "no model is set"),
+    ],
+)
+def test_what_goes_wrong_is_one_clear_line(arguments: list[str], code: int, said: str) -> None:
+    done = kgot("tools", "call", *arguments, "--plugin", "own.py", *MONTY)
+    assert done.exit_code == code and said in done.stderr and not done.stdout
+    assert "Traceback" not in done.output
