@@ -12,7 +12,7 @@ from kgot_neo4j.cypher.maps import dotted_properties, flatten_maps
 from kgot_neo4j.cypher.merging import add_with, merge_known, return_places
 from kgot_neo4j.cypher.names import hide_bookkeeping, quote_names
 from kgot_neo4j.cypher.screen import refused
-from kgot_neo4j.cypher.tokens import NotClosed, Token, mend_apostrophes, plain, tokenize
+from kgot_neo4j.cypher.tokens import NotClosed, Token, check_brackets, mend_apostrophes, plain, tokenize
 
 MOST = 200_000
 
@@ -35,7 +35,7 @@ class Ready:
 
 
 class NotReadable(Exception):
-    """The text is not Cypher as far as quotes go; the server says it best.
+    """The text is not Cypher as far as quotes and brackets go; the server says it best.
 
     Args:
         text: The text to ask it with.
@@ -59,7 +59,7 @@ def ready_to_write(block: str, dotted: Collection[str] = ()) -> tuple[list[Ready
 
     Raises:
         QueryError: A statement may not be run, or would make empty nodes.
-        NotReadable: A quote is not closed.
+        NotReadable: A quote or a bracket is not closed.
     """
     text = _readable(block)
     made = statements_of(text)
@@ -86,7 +86,7 @@ def ready_to_query(statement: str, dotted: Collection[str] = ()) -> Ready:
 
     Raises:
         QueryError: It may not be run, or is not one statement.
-        NotReadable: A quote is not closed.
+        NotReadable: A quote or a bracket is not closed.
     """
     text = _readable(statement)
     made = statements_of(text)
@@ -106,7 +106,7 @@ def _readable(text: str) -> str:
         raise QueryError("the statement holds half a character")
     text = mend_apostrophes(plain(text))
     try:
-        tokenize(text)
+        check_brackets(tokenize(text))
     except NotClosed as error:
         raise NotReadable(text, str(error)) from None
     return text

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kgot_core.errors import QueryError
@@ -62,6 +64,7 @@ def test_dotted_properties_are_read_where_there_are_any():
             "MERGE (kgot_1:City {name: 'Porto'})\nMERGE (kgot_2:Country {name: 'Portugal'})\nSET kgot_2 += {eu: true}\n"
             "MERGE (kgot_1)-[:IN {s: 1}]->(kgot_2)",
         ),
+        ("INSERT (a:Film {title:'L'})", "MERGE (a:Film {title: 'L'})"),
         ("CREATE (a:Film {title:'L', year: 1})", "MERGE (a:Film {title: 'L', year: 1})"),
         ("MATCH (a:A), (b:B) CREATE (a)-[:R]->(b)", "MATCH (a:A), (b:B) MERGE (a)-[:R]->(b)"),
         ("MERGE (a:A {name: 'x'}) ON CREATE SET a.n = 1",) * 2,
@@ -116,6 +119,7 @@ WRITING = [
     "MATCH (n) WITH collect(n) AS c FOREACH (x IN c | SET x.hit = 1) RETURN size(c)",
     "match (n) /*ok*/ dEtAcH deLETE n return 1",
     "MATCH (n) CALL { WITH n SET n.a = 1 } RETURN n",
+    "INSERT (:A {name: 'x'})",
 ]
 NEVER = [
     "LOAD CSV FROM 'file:///etc/passwd' AS row RETURN row",
@@ -178,6 +182,11 @@ def test_odd_blocks_are_refused_with_one_line():
         ready_to_write("x" * 200_001)
     with pytest.raises(NotReadable, match="not closed"):
         ready_to_write("MERGE (a:A {name: 'x})")
+    for cut in ("MERGE (a:A {name: 'x'", "CREATE (a:A", "MERGE (a:A {name: 'x'}) SET a.l = [1"):
+        with pytest.raises(NotReadable, match=r"the bracket that begins with [({\[] is not closed"):
+            ready_to_write(cut)
+    with pytest.raises(NotReadable, match=r"the bracket \) closes none"):
+        ready_to_query("MATCH (a:A)) RETURN a")
 
 
 VARIABLES = st.sampled_from(["a", "b", "c"])
@@ -190,3 +199,36 @@ CLAUSES = st.builds("{} {}-[:R]->{}".format, st.sampled_from(["CREATE", "MERGE"]
 def test_mending_twice_is_mending_once(clauses):
     once = merge_known("\n".join(clauses))
     assert merge_known(once) == once and "CREATE" not in once
+
+
+FRAGMENTS = st.sampled_from(
+    [
+        "MERGE (a:A {name: 'x'})",
+        "-[:R {k: {l: 1}}]->(b)",
+        "SET a.x = {k: 1},",
+        "ON CREATE SET",
+        "CALL {",
+        "EXISTS {",
+        "}",
+        "FOREACH (i IN [1] | ",
+        "WITH a.x AS",
+        "UNWIND [",
+        "MATCH (n:A|B",
+        ")",
+        "]",
+        ";",
+        "WHERE",
+        "DETACH",
+        "YIELD",
+        "$p",
+    ]
+)
+
+
+@given(st.lists(FRAGMENTS, max_size=8).map(" ".join))
+@example("MERGE (a:A")
+@example("CALL {")
+def test_any_block_is_made_ready_or_refused_in_words(text):
+    for ready in (ready_to_write, ready_to_query):
+        with contextlib.suppress(QueryError, NotReadable):
+            ready(text, {"x.y"})

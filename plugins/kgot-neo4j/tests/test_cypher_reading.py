@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kgot_neo4j.cypher.binding import bind
@@ -20,6 +20,8 @@ PIECES = st.sampled_from(WORDS + TEXTS + SYMBOLS)
 
 
 @given(st.lists(PIECES, max_size=30).map(" ".join))
+@example("CALL {")
+@example("MATCH (a) WHERE EXISTS {")
 def test_any_tokens_are_read_without_a_crash(text):
     tokens = tokenize(text)
     assert [text[token.start : token.end] for token in tokens] == [token.text for token in tokens]

@@ -26,6 +26,17 @@ def test_an_apostrophe_is_mended_or_told_in_the_server_s_words(graph):  # D09
     assert len(graph.nodes) == 1
 
 
+def test_a_statement_that_was_cut_off_writes_nothing(graph):
+    whole = "MERGE (a:Person {name: 'Ada'}) SET a.born = [1815]; MERGE (b:Person {name: 'Lin'})"
+    for end in range(1, len(whole)):
+        part = whole[:end]
+        if part.count("{") != part.count("}") or part.count("(") != part.count(")"):
+            with pytest.raises(QueryError) as caught:
+                graph.write(part)
+            assert caught.value.message and caught.value.line == 1
+    assert not graph.nodes
+
+
 def test_merge_then_match(graph):  # D10
     text = "MERGE (a:Person {name: 'Ada'}) MERGE (b:Person {name: 'Lin'}) MATCH (a), (b) MERGE (a)-[:KNOWS]->(b)"
     for size in (3, 0):
@@ -68,6 +79,7 @@ def test_a_map_is_flattened(graph):  # D13
 def test_create_again_finds_what_is_there(graph):  # D14
     for size in (3, 0):
         assert graph.write("CREATE (:City {name:'Porto'})-[:IN]->(:Country {name:'Portugal'})").size == size
+    assert not graph.write("INSERT (:City {name:'Porto'})-[:IN]->(:Country {name:'Portugal'})")
     change = graph.write("CREATE (:City {name:'Porto', river: 'Douro'})")
     assert not change.added and len(change.changed) == 1
     assert len(graph.nodes) == 2 and len(graph.edges) == 1

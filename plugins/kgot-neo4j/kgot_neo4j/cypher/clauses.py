@@ -10,7 +10,7 @@ from kgot_neo4j.cypher.tokens import Token, matching
 READING = frozenset({"MATCH", "OPTIONAL MATCH", "UNWIND", "CALL", "LOAD"})
 UPDATING = frozenset({"CREATE", "MERGE", "SET", "DELETE", "REMOVE", "FOREACH"})
 _STARTS = frozenset(
-    {"MATCH", "OPTIONAL", "UNWIND", "CALL", "LOAD", "CREATE", "MERGE", "SET", "DELETE", "DETACH", "NODETACH",
+    {"MATCH", "OPTIONAL", "UNWIND", "CALL", "LOAD", "CREATE", "INSERT", "MERGE", "SET", "DELETE", "DETACH", "NODETACH",
      "REMOVE", "FOREACH", "WITH", "RETURN", "UNION", "USE", "FINISH"}
 )  # fmt: skip
 _SUBQUERY = frozenset({"EXISTS", "COUNT", "COLLECT", "CALL"})
@@ -21,7 +21,7 @@ class Clause:
     """A clause of a statement.
 
     Attributes:
-        word: Its keyword; ``OPTIONAL MATCH`` and ``DELETE`` (also detached) are one.
+        word: Its keyword; ``OPTIONAL MATCH`` and ``DELETE`` (also detached) are one, ``INSERT`` is ``CREATE``.
         first: Index of its first token.
         last: Index after its last token.
         body: Index of the token after the keyword.
@@ -112,7 +112,7 @@ def _keyword(tokens: Sequence[Token], place: int, stop: int) -> tuple[str, int]:
         return ("OPTIONAL MATCH" if after == "MATCH" else "CALL"), place + 2
     if word in ("DETACH", "NODETACH"):
         return "DELETE", place + 2
-    return word, place + 1
+    return ("CREATE" if word == "INSERT" else word), place + 1
 
 
 def _loop(tokens: Sequence[Token], place: int, stop: int, clause: Clause) -> int:

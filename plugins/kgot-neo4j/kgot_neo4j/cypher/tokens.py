@@ -18,6 +18,7 @@ _TOKEN = re.compile(
     |(?P<symbol>\+=|<>|<=|>=|=~|\.\.|\|\||.)""",
     re.VERBOSE | re.DOTALL,
 )
+_BRACKETS = {"(": ")", "[": "]", "{": "}"}
 _ESCAPE = re.compile(r"\\(?:u+([0-9a-fA-F]{4})|.)", re.DOTALL)
 _APOSTROPHE = re.compile(r"(?<=\w)'(?=\w)")
 
@@ -49,16 +50,19 @@ class Token(NamedTuple):
 
 
 class NotClosed(ValueError):
-    """A string, a name in backticks or a comment has no end.
+    """A string, a name in backticks, a comment or a bracket has no end, or a bracket no beginning.
 
     Args:
-        start: Index where it begins.
-        opened: How it begins.
+        start: Index where it stands.
+        found: How it begins.
     """
 
-    def __init__(self, start: int, opened: str) -> None:
-        what = {"/*": "the comment", "`": "the name in backticks"}.get(opened, "the text in quotes")
-        super().__init__(f"{what} that begins with {opened} is not closed")
+    def __init__(self, start: int, found: str) -> None:
+        if found in _BRACKETS.values():
+            super().__init__(f"the bracket {found} closes none that is open")
+        else:
+            what = {"/*": "the comment", "`": "the name in backticks", **dict.fromkeys(_BRACKETS, "the bracket")}
+            super().__init__(f"{what.get(found, 'the text in quotes')} that begins with {found} is not closed")
         self.start = start
 
 
@@ -141,8 +145,8 @@ def _escaped(text: str) -> str:
 
 
 def matching(tokens: Sequence[Token], index: int, stop: int | None = None) -> int:
-    """Gives the index of the bracket that closes the one at ``index``; ``stop`` where there is none."""
-    end = len(tokens) if stop is None else stop
+    """Gives the index of the bracket that closes the one at ``index``; where there is none, the end or ``stop``."""
+    end = len(tokens) if stop is None else min(stop, len(tokens))
     depth = 0
     for place in range(index, end):
         text = tokens[place].text
@@ -153,6 +157,22 @@ def matching(tokens: Sequence[Token], index: int, stop: int | None = None) -> in
             if not depth:
                 return place
     return end
+
+
+def check_brackets(tokens: Sequence[Token]) -> None:
+    """Checks that each bracket is closed by one of its kind, and that none is closed which is not open.
+
+    Raises:
+        NotClosed: One is not.
+    """
+    opened: list[Token] = []
+    for token in tokens:
+        if token.text in _BRACKETS:
+            opened.append(token)
+        elif token.text in _BRACKETS.values() and (not opened or _BRACKETS[opened.pop().text] != token.text):
+            raise NotClosed(token.start, token.text)
+    if opened:
+        raise NotClosed(opened[-1].start, opened[-1].text)
 
 
 class Edits:
