@@ -77,7 +77,7 @@ class Queries:
                     continue
                 if len(rows) == call.rows:
                     return _cut(rows, call.rows)
-                rows.append({name: to_row(value) for name, value in row.items()})
+                rows.append({name: to_row(_without_bookkeeping(value)) for name, value in row.items()})
             return rows
 
     def explained(self, text: str, otherwise: str) -> QueryError:
@@ -114,9 +114,17 @@ def _bookkeeping(value: Any) -> bool:
 
     if isinstance(value, Node):
         return RESERVED in value.labels
-    if isinstance(value, list):
-        return any(_bookkeeping(item) for item in value)
     return isinstance(value, str) and (value == RESERVED or value.startswith("_kgot_"))
+
+
+def _without_bookkeeping(value: Any) -> Any:
+    """Leaves it out of lists and maps, such as those that APOC gives of all labels."""
+    if isinstance(value, list):
+        return [_without_bookkeeping(item) for item in value if not _bookkeeping(item)]
+    if isinstance(value, dict):
+        kept = {name: item for name, item in value.items() if not _bookkeeping(name) and not _bookkeeping(item)}
+        return {name: _without_bookkeeping(item) for name, item in kept.items()}
+    return value
 
 
 def _cut(rows: list[Row], limit: int) -> list[Row]:

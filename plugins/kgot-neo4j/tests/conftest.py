@@ -50,16 +50,22 @@ def servers() -> ModuleType:
     return load_servers()
 
 
-@pytest.fixture(scope="session")
-def uri(servers: ModuleType) -> str:
-    """The address of this test run's server."""
-    return str(or_skip(servers.shared))
+@pytest.fixture
+def apoc() -> bool:
+    """Whether the server has APOC core; a module that needs it says so by a fixture of its own."""
+    return False
 
 
 @pytest.fixture
-def database(uri: str, servers: ModuleType) -> Iterator[str]:
+def uri(servers: ModuleType, apoc: bool) -> str:
+    """The address of this test run's server."""
+    return str(or_skip(lambda: servers.shared(apoc)))
+
+
+@pytest.fixture
+def database(uri: str, servers: ModuleType, apoc: bool) -> Iterator[str]:
     """The server's one database, for one test at a time, also where several processes run tests."""
-    with servers.alone():
+    with servers.alone(apoc):
         yield uri
 
 

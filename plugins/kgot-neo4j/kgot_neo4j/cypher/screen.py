@@ -21,11 +21,16 @@ _PROCEDURES = (
     "db.labels", "db.relationshiptypes", "db.propertykeys", "db.schema.", "db.index.fulltext.query",
     "db.index.vector.query",
 )  # fmt: skip
+# None of these runs Cypher that stands in a text, as apoc.meta.data.of and apoc.cypher.run do, or opens an address.
 _APOC = (
     "apoc.agg.", "apoc.algo.", "apoc.any.", "apoc.coll.", "apoc.convert.to", "apoc.convert.from", "apoc.date.",
-    "apoc.hashing.", "apoc.label.exists", "apoc.map.", "apoc.math.", "apoc.meta.", "apoc.neighbors.",
-    "apoc.node.", "apoc.nodes.connected", "apoc.nodes.isdense", "apoc.nodes.relationship", "apoc.number.",
-    "apoc.path.", "apoc.rel.", "apoc.temporal.", "apoc.text.", "apoc.util.md5", "apoc.version",
+    "apoc.hashing.", "apoc.map.", "apoc.math.", "apoc.meta.cypher.", "apoc.neighbors.", "apoc.node.",
+    "apoc.nodes.relationship", "apoc.number.", "apoc.path.", "apoc.rel.", "apoc.temporal.", "apoc.text.",
+)  # fmt: skip
+_APOC_NAMES = frozenset(
+    {"apoc.label.exists", "apoc.meta.data", "apoc.meta.graph", "apoc.meta.graphsample", "apoc.meta.nodes.count",
+     "apoc.meta.nodetypeproperties", "apoc.meta.reltypeproperties", "apoc.meta.schema", "apoc.meta.stats",
+     "apoc.nodes.connected", "apoc.nodes.isdense", "apoc.util.md5", "apoc.version"}
 )  # fmt: skip
 _FUNCTIONS = (
     "date.", "datetime.", "localdatetime.", "time.", "localtime.", "duration.", "point.", "vector.similarity.",
@@ -88,4 +93,4 @@ def _called(tokens: Sequence[Token]) -> str:
 
 
 def _allowed(name: str, *, procedure: bool) -> bool:
-    return name.startswith((*_APOC, *(_PROCEDURES if procedure else _FUNCTIONS)))
+    return name in _APOC_NAMES or name.startswith((*_APOC, *(_PROCEDURES if procedure else _FUNCTIONS)))
