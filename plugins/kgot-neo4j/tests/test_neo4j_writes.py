@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 
@@ -11,6 +12,7 @@ from kgot_core.contracts.backend import Call
 from kgot_core.errors import QueryError
 from kgot_core.graph.elements import Edge, Node
 from kgot_core.graph.fold import TaskGraph
+from kgot_neo4j import transactions
 
 pytestmark = pytest.mark.xdist_group("neo4j")
 
@@ -188,8 +190,9 @@ def test_writes_side_by_side_each_get_their_own_change(graph):
         assert names <= {f"City {number}", f"Port {number}", "Hub", f"P {number}"}
 
     with ThreadPoolExecutor(graph.backend.concurrency) as threads:
-        list(threads.map(write, range(48)))
+        list(threads.map(write, range(64)))
     found = graph.snapshot
+    assert graph.backend.concurrency == 8 and len(found.nodes) == 56 * 2 + 8 + 1 and len(found.edges) == 64
     assert {e.id: e for e in folded}.keys() == {e.id for e in found.elements()}
     assert all(element.same_as(folded.get(element.id)) for element in found.elements())
     assert len([n for n in found.nodes if n.properties["name"] == "Hub"]) == 1
@@ -200,6 +203,46 @@ def test_writes_that_name_the_same_node_never_double_it(graph):
     with ThreadPoolExecutor(8) as threads:
         list(threads.map(lambda n: graph.backend.write(text.format(n), Call(f"same {n}")), range(16)))
     assert len(graph.nodes) == 17 and len(graph.edges) == 16
+
+
+def test_two_chains_that_lock_each_other_out_both_get_through(graph, monkeypatch):
+    from neo4j import Transaction
+
+    deadlocks: list[str] = []
+    may_pass, run = transactions.may_pass, Transaction.run
+    meeting, met = threading.Barrier(2), set[str]()
+
+    def counting(error: BaseException) -> bool:
+        deadlocks.append(str(getattr(error, "code", "")))
+        return may_pass(error)
+
+    def meet(self: Transaction, query: Any, *arguments: Any, **named: Any) -> Any:
+        # Each goes on to the other's node once both hold their own; only at the first try of each.
+        if "then" in str(query) and query not in met:
+            met.add(query)
+            meeting.wait(30)
+        return run(self, query, *arguments, **named)
+
+    monkeypatch.setattr(transactions, "may_pass", counting)
+    monkeypatch.setattr(Transaction, "run", meet)
+    graph.write("UNWIND [1, 2] AS i CREATE (:Lock {i: i})")
+    rounds = 12
+
+    def write(first: int, second: int) -> None:
+        for number in range(rounds):
+            meeting.wait(30)
+            # No text in quotes, by which the two would wait for each other before they come to the server.
+            text = f"MATCH (n:Lock {{i: {first}}}) SET n.first_{number} = 1 CREATE (:Event)-[:OF]->(n); "
+            text += f"MATCH (n:Lock {{i: {second}}}) SET n.then_{number} = 1 CREATE (:Event)-[:OF]->(n)"
+            added = graph.backend.write(text, Call(f"{first} {number}", 60.0)).added
+            assert sorted(type(element).__name__ for element in added) == ["Edge", "Edge", "Node", "Node"]
+
+    with ThreadPoolExecutor(2) as threads:
+        list(threads.map(write, (1, 2), (2, 1)))
+    assert deadlocks.count("Neo.TransientError.Transaction.DeadlockDetected") >= rounds
+    locks = [properties for labels, properties in graph.nodes if labels == ("Lock",)]
+    assert [len(properties) for properties in locks] == [1 + 2 * rounds] * 2
+    assert len(graph.nodes) == 2 + 4 * rounds and len(graph.edges) == 4 * rounds
 
 
 def test_what_others_write_meanwhile_is_taken_in(graph):
