@@ -62,7 +62,7 @@ class SparqlClient:
         """
         parameters: list[tuple[str, str]] = [("default-graph-uri", graph) for graph in graphs]
         parameters.append(("timeout", str(max(1, round(seconds)))))
-        headers = {"content-type": "application/sparql-query", "accept": accept}
+        headers = {"content-type": "application/sparql-query; charset=utf-8", "accept": accept}
         status, kind, body = self._send(self._query_url, text, headers, parameters, seconds, built or Built(text, ()))
         if status != 200:
             raise self._failure(self._query_url, status, kind, body, built, seconds)
@@ -86,7 +86,7 @@ class SparqlClient:
             StoreUnavailable: The server is away.
             Refused: The server does not let us in, or is none.
         """
-        headers = {"content-type": "application/sparql-update", "accept": "*/*"}
+        headers = {"content-type": "application/sparql-update; charset=utf-8", "accept": "*/*"}
         status, kind, body = self._send(self._update_url, text, headers, (), seconds, None, meanwhile)
         if status not in (200, 201, 204):
             raise self._failure(self._update_url, status, kind, body, None, seconds)

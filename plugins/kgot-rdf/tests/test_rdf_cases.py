@@ -44,6 +44,13 @@ def test_spaces_in_addresses_are_encoded_alike_in_writes_and_reads(graph):
     assert list(ox.parse("\n".join(lines), ox.RdfFormat.TURTLE)) and not any("New York" in line for line in lines)
 
 
+def test_text_and_names_of_all_scripts_arrive_as_they_were_written(graph):
+    graph.write('INSERT DATA { :Größe :名前 "Øst–東京" }')
+    # One character of the store for each: one that was read as another encoding would be several.
+    rows = graph.query('SELECT ?o (STRLEN(?o) AS ?n) { :Größe :名前 ?o FILTER(STRENDS(?o, "東京")) }')
+    assert rows == [{"o": "Øst–東京", "n": 6}]
+
+
 def test_a_quote_inside_a_literal_is_an_error_with_its_place_and_its_repair_is_stored_once(graph):
     subject, predicate = "<http://kg.example/q1>", "<http://kg.example/text>"
     wrong = f'INSERT DATA {{ {subject} {predicate} "He said "go"\nand left\\." . }}'

@@ -198,7 +198,7 @@ def test_statements_travel_as_bodies_with_their_own_type(bad):
     backend.write("INSERT DATA { :a :b 1 }", Call("1"))
     backend.query("ASK { :a :b 1 }", Call("2"))
     backend.close()
-    kinds = [item["type"] for item in bad.seen]
+    kinds = [item["type"].removesuffix("; charset=utf-8") for item in bad.seen]
     assert kinds == ["application/sparql-update"] * 2 + ["application/sparql-query", "application/sparql-update"]
     assert "default-graph-uri=urn%3Akgot%3Arun%3Ax%2520y" in bad.seen[2]["path"]
     assert all("GRAPH <urn:kgot:run:x%20y" in item["body"] for item in bad.seen if "update" in item["type"])
