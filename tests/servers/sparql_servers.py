@@ -21,6 +21,8 @@ from pathlib import Path
 
 HERE = Path(__file__).parent / "sparql"
 NAMES = ("oxigraph", "fuseki", "rdf4j")
+# Who may use the server "fuseki-guarded": the first may do all, the second only ask.
+USERS = {"ada": "sk-test-ABC123DEF456", "reader": "another word"}
 _START_SECONDS = 90.0
 _GRACE_SECONDS = 3.0
 _JARS = ("webapp-runner.jar", "rdf4j-http-server.war", "jena-fuseki-server.jar")
@@ -86,9 +88,24 @@ def need_java() -> str:
     return java
 
 
+_GUARDED = """\
+@prefix fuseki: <http://jena.apache.org/fuseki#> . @prefix ja: <http://jena.hpl.hp.com/2005/11/Assembler#> .
+[] a fuseki:Server ; fuseki:passwd "passwd" ; fuseki:auth "basic" ; fuseki:services ( <#ds> ) .
+<#ds> a fuseki:Service ; fuseki:name "ds" ; fuseki:allowedUsers "ada", "reader" ;
+  fuseki:endpoint [ fuseki:operation fuseki:query ; fuseki:name "query" ] ;
+  fuseki:endpoint [ fuseki:operation fuseki:update ; fuseki:name "update" ; fuseki:allowedUsers "ada" ] ;
+  fuseki:dataset [ a ja:MemoryDataset ] .
+"""
+
+
 @contextlib.contextmanager
-def running(name: str, port: int = 0) -> Iterator[Server]:
-    """Runs a server for the time of the block, on a free port where none is given.
+def running(name: str, port: int = 0, location: Path | None = None) -> Iterator[Server]:
+    """Runs a server for the time of the block.
+
+    Args:
+        name: One of ``NAMES``, or ``fuseki-guarded``, which asks for one of ``USERS``.
+        port: Its port; a free one where none is given.
+        location: Where Oxigraph keeps its data; in memory where it is not given.
 
     Raises:
         Missing: It cannot run on this machine.
@@ -96,6 +113,8 @@ def running(name: str, port: int = 0) -> Iterator[Server]:
     with tempfile.TemporaryDirectory(prefix=f"kgot-{name}-", ignore_cleanup_errors=True) as folder:
         port = port or free_port()
         command, env, alive = _command(name, port, Path(folder))
+        if location is not None:
+            command += ["--location", str(location)]
         with (Path(folder) / "log").open("wb") as log:
             process = subprocess.Popen(command, env=env, cwd=folder, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
         try:
@@ -120,7 +139,7 @@ def _server(name: str, port: int, process: subprocess.Popen[bytes]) -> Server:
     root = f"http://127.0.0.1:{port}"
     if name == "oxigraph":
         return Server(name, f"{root}/query", f"{root}/update", process)
-    if name == "fuseki":
+    if name.startswith("fuseki"):
         return Server(name, f"{root}/ds/query", f"{root}/ds/update", process)
     place = f"{root}/rdf4j-server/repositories/kgot"
     request = urllib.request.Request(place, _REPOSITORY.encode(), {"Content-Type": "text/turtle"}, method="PUT")
@@ -141,10 +160,14 @@ def _command(name: str, port: int, folder: Path) -> tuple[list[str], dict[str, s
         return command, env, f"{root}/query?query=ASK%7B%7D"
     java = [need_java(), "-Xmx512m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]
     lib = HERE / "lib"
-    if name == "fuseki":
+    if name.startswith("fuseki"):
         env["FUSEKI_BASE"] = str(folder / "base")
         jar = ["-jar", str(lib / "jena-fuseki-server.jar"), "--localhost", "--ping", "--port", str(port)]
-        return [*java, *jar, "--mem", "/ds"], env, f"{root}/$/ping"
+        if name == "fuseki":
+            return [*java, *jar, "--mem", "/ds"], env, f"{root}/$/ping"
+        (folder / "config.ttl").write_text(_GUARDED)
+        (folder / "passwd").write_text("".join(f"{user}: {password}\n" for user, password in USERS.items()))
+        return [*java, *jar, "--config", "config.ttl"], env, f"{root}/$/ping"
     runner = [
         "-Dtomcat.util.scan.StandardJarScanFilter.jarsToSkip=*.jar",
         f"-Dorg.eclipse.rdf4j.appdata.basedir={folder / 'data'}",

@@ -18,7 +18,7 @@ class Neo4jSettings:
         metadata={"help": "Address: bolt://, neo4j://, and +s or +ssc for TLS", "trusted": True},
     )
     user: str = field(default="neo4j", metadata={"help": "User; empty for a server without authentication"})
-    password: str = field(default="", metadata={"help": "Password", "secret": True})
+    password: str = field(default="", repr=False, metadata={"help": "Password", "secret": True})
     database: str = field(default="", metadata={"help": "Database; empty for the user's home database"})
     tls: Tls = field(
         default="uri",

@@ -21,11 +21,17 @@ TRIPLES = "application/n-triples"
 _TAG = re.compile(r"<(script|style)\b.*?</\1>|<[^>]+>", re.DOTALL | re.IGNORECASE)
 _TIME = re.compile(r"time[d ]?-?\s?out|timeout|took too long|cancelled", re.IGNORECASE)
 _DENIED = {
-    401: "asks for another user, password or token (401)",
-    403: "does not allow this (403)",
+    401: "refuses the user, password or token, or asks for one (401)",
+    403: "does not allow this user to do this (403)",
     404: "has nothing there (404): is the address right, and the repository there?",
     405: "does not take requests there (405): is the address right?",
 }
+
+
+_LOGIN = (
+    "set backends.rdf-remote.user and KGOT_BACKENDS__RDF_REMOTE__PASSWORD, or KGOT_BACKENDS__RDF_REMOTE__TOKEN; "
+    "they must be good for queries at query_url and updates at update_url"
+)
 
 
 class Uncertain(StoreUnavailable):
@@ -177,13 +183,14 @@ class SparqlClient:
         self, url: str, status: int, kind: str, body: bytes, built: Built | None, seconds: float
     ) -> StoreError:
         if status in _DENIED:
-            return Refused(f"the SPARQL server at {shown(url)} {_DENIED[status]}")
+            hint = _LOGIN if status in (401, 403) else ""
+            return Refused(f"the SPARQL server at {shown(url)} {_DENIED[status]}", hint=hint)
         if status in (502, 504):
             return StoreUnavailable(f"the SPARQL server at {shown(url)} is not there ({status})")
         text = body.decode("utf-8", "replace")
         if kind.startswith("text/html"):
             text = _TAG.sub(" ", text)
-        text = " ".join(text.split())
+        text = self._without_secrets(" ".join(text.split()))
         if _TIME.search(text) or (status == 503 and not text):
             return too_long(seconds)
         if status in (429, 503):
@@ -191,6 +198,12 @@ class SparqlClient:
         if 300 <= status < 400:
             return Refused(f"the SPARQL server at {shown(url)} sends elsewhere ({status}): is the address right?")
         return syntax_error(text or f"the server answered {status}", 0, 0, built)
+
+    def _without_secrets(self, text: str) -> str:
+        """A server may repeat what it was sent, and its message goes to the model."""
+        for value in self._headers.values():
+            text = text.replace(value.partition(" ")[2] or value, "[secret]")
+        return text
 
     def _not_sparql(self, url: str, kind: str) -> StoreError:
         what = "a web page" if kind.startswith("text/html") else kind or "something without a type"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 import pyoxigraph as ox
 
@@ -37,6 +37,11 @@ def client_of(settings: RemoteSettings) -> SparqlClient:
     for name, url in (("query_url", settings.query_url), ("update_url", update_url)):
         if not url.startswith(("http://", "https://")):
             raise Refused(f"backends.rdf-remote.{name} is no http address: {shown(url) if url else 'it is not set'}")
+        if "@" in urlsplit(url).netloc:
+            raise Refused(
+                f"backends.rdf-remote.{name} holds a user: {shown(url)} is enough",
+                hint="set backends.rdf-remote.user, and KGOT_BACKENDS__RDF_REMOTE__PASSWORD in the environment",
+            )
     headers = credentials(settings.user, str(settings.password), str(settings.token))
     return SparqlClient(settings.query_url, update_url, headers, settings.connect_seconds)
 

@@ -9,7 +9,7 @@ from kgot_rdf.names import DEFAULT_NAMESPACE
 
 
 def _setting(default: Any, help: str, **marks: Any) -> Any:
-    return field(default=default, metadata={"help": help, **marks})
+    return field(default=default, repr=not marks.get("secret"), metadata={"help": help, **marks})
 
 
 @dataclass(frozen=True)

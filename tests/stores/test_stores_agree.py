@@ -1,0 +1,119 @@
+"""One task and one knowledge in every store: the same answer, the same graph."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import runpy
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from kgot_core.contracts.backend import Call, GraphScope, OpenContext
+from kgot_core.graph.elements import GraphChange, GraphSnapshot, change_from_json
+from kgot_core.graph.fold import TaskGraph
+from kgot_core.sandboxes.providers import MONTY, MontySettings
+from kgot_core.sinks.memory import MemorySink
+from kgot_networkx.plugin import kgot_graph_backends
+
+TESTS = Path(__file__).parents[1]
+STORY = runpy.run_path(str(TESTS / "fixtures" / "library" / "story.py"))
+LANGUAGES = {"networkx": "python", "neo4j": "cypher", "rdf": "sparql", "rdf-remote": "sparql"}
+NOTE = 'the "old" hill – Ålder'
+NODES = [
+    (("Hill",), {"name": "Alderkop", "height_m": 700, "area_km2": 3.25, "wooded": True, "note": NOTE}),
+    (("Hill",), {"name": "Birkfell", "height_m": 450}),
+    (("River",), {"name": "Ilva"}),
+]
+EDGES = [("Alderkop", "HIGHER_THAN", "Birkfell", {"by_m": 250}), ("Ilva", "RISES_AT", "Alderkop", {})]
+
+
+def launcher(name: str) -> ModuleType:
+    if name not in sys.modules:
+        spec = importlib.util.spec_from_file_location(name, TESTS / "servers" / f"{name}.py")
+        assert spec is not None and spec.loader is not None
+        sys.modules[name] = module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+    return sys.modules[name]
+
+
+def or_skip(start: Callable[[], Any], missing: type[Exception]) -> Any:
+    try:
+        return start()
+    except missing as error:
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(str(error))
+
+
+@pytest.fixture
+def settings_of() -> Iterator[Callable[[str], dict[str, Any]]]:
+    """Gives the settings of a backend, with its server started."""
+    with ExitStack() as stack:
+
+        def settings(backend: str) -> dict[str, Any]:
+            if backend == "neo4j":
+                neo4j = launcher("neo4j_server")
+                told = {"uri": or_skip(neo4j.shared, neo4j.NotHere), "password": neo4j.PASSWORD, "existing": "replace"}
+                stack.enter_context(neo4j.alone())
+            elif backend == "rdf-remote":
+                sparql = launcher("sparql_servers")
+                server = or_skip(lambda: stack.enter_context(sparql.running("oxigraph")), sparql.Missing)
+                told = {"query_url": server.query_url, "update_url": server.update_url}
+            else:
+                told = {}
+            return {f"backends.{backend}.{name}": value for name, value in told.items()}
+
+        yield settings
+
+
+def in_networkx(snapshot: GraphSnapshot) -> GraphSnapshot:
+    """Gives the graph as the store of NetworkX holds it."""
+    (provider,) = kgot_graph_backends()
+    backend = provider.open(provider.settings(), OpenContext(GraphScope("converted"), MONTY.open(MontySettings())))
+    backend.apply(GraphChange(added=tuple(snapshot.elements())), Call("all"))
+    found = backend.snapshot()
+    backend.close()
+    return found
+
+
+def content(snapshot: GraphSnapshot) -> tuple[list[Any], list[Any]]:
+    """Gives a graph without the ids and keys of its store."""
+    names = {node.id: node.properties["name"] for node in snapshot.nodes}
+    nodes = [(node.labels, dict(node.properties)) for node in snapshot.nodes]
+    edges = [(names[edge.source], edge.type, names[edge.target], dict(edge.properties)) for edge in snapshot.edges]
+    return sorted(nodes, key=repr), sorted(edges, key=repr)
+
+
+@pytest.mark.parametrize("solver", ["query", "direct"])
+@pytest.mark.parametrize("form", ["statements", "facts"])
+@pytest.mark.parametrize(
+    "backend",
+    [
+        "networkx",
+        "rdf",
+        pytest.param("rdf-remote", marks=pytest.mark.xdist_group("sparql")),
+        pytest.param("neo4j", marks=pytest.mark.xdist_group("neo4j")),
+    ],
+)
+async def test_the_same_knowledge_gives_the_same_answer_and_the_same_graph(
+    backend: str, form: str, solver: str, settings_of: Callable[[str], dict[str, Any]]
+) -> None:
+    story, sink, graph = STORY["knowing"](LANGUAGES[backend], solver), MemorySink(), TaskGraph()
+    told = {"backend": backend, "solver": solver, "extract.form": form, **settings_of(backend)}
+    async with STORY["opened"](story, told, sinks=[sink]) as session:
+        answer = await session.solve(STORY["QUESTION"])
+    assert (answer.text, answer.status, answer.how) == (STORY["ANSWER"], "answered", f"voted {solver}")
+    assert [item.element[-2:] for item in answer.evidence] == ["n1", "n2"]
+    assert ["700" in item.text for item in answer.evidence] == [True, False]
+    written = [record for record in sink.records if record["kind"] == "graph_written"]
+    assert [record["error"] for record in written] == ["", ""]
+    for record in written:
+        graph.apply(change_from_json(record["change"]))
+    assert content(graph.snapshot()) == (sorted(NODES, key=repr), sorted(EDGES, key=repr))
+    assert content(in_networkx(graph.snapshot())) == content(graph.snapshot())
+    assert not any(value in str(sink.records) for name, value in told.items() if name.endswith(".password"))
+    assert "repair" not in story.asked and story.asked.count("extract") + story.asked.count("facts") == 2
