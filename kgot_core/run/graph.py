@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -59,8 +59,7 @@ class GraphDesk:
     async def write(self, step: str, chain: str, sources: Sequence[str]) -> GraphChange:
         """Runs one block as one transaction."""
         event = GraphWritten(form="statements", statement=chain)
-        alone = self._schema is not None or not self._reports_changes
-        return await self._put(step, event, sources, self._written(chain), alone)
+        return await self._put(step, event, sources, self._written(chain), alone=self._schema is not None)
 
     async def apply(self, step: str, change: GraphChange, sources: Sequence[str]) -> GraphChange:
         """Takes neutral elements in."""
@@ -126,7 +125,7 @@ class GraphDesk:
             return replace(done, change=change_to_json(change or GraphChange()))
 
         asked = {"statement": event.statement, "change": dict(event.change), "sources": list(sources)}
-        async with self._turns.take() as turn, self._alone if alone else contextlib.nullcontext():
+        async with self._turns.take() as turn, self._place(alone):
             done = await self._journal.call(GraphWritten, step, asked, make)
             await turn()
             if done.error:
@@ -134,6 +133,15 @@ class GraphDesk:
             change = change_from_json(done.change)
             self._fold(change, Origin(tuple(sources), step, iteration))
             return change
+
+    @contextlib.asynccontextmanager
+    async def _place(self, alone: bool) -> AsyncIterator[None]:
+        """Lets a call run alone, or beside others once the store is known to tell its changes."""
+        async with self._alone:
+            if alone or not self._reports_changes:
+                yield
+                return
+        yield
 
     def _written(self, chain: str) -> Callable[[Call], Callable[[GraphBackend], GraphChange | None]]:
         def bind(call: Call) -> Callable[[GraphBackend], GraphChange | None]:

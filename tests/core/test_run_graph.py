@@ -134,6 +134,18 @@ async def test_writes_side_by_side_take_effect_in_the_order_asked(kit: ModuleTyp
     assert [node.key for node in opened.store.snapshot().nodes] == ["Z", "C", "B", "A"]
 
 
+async def test_writes_of_the_first_reply_run_side_by_side_once_the_first_of_them_is_done(kit: ModuleType) -> None:
+    together = threading.Barrier(3)
+
+    def gate(chain: str) -> None:
+        if '"A"' not in chain:
+            together.wait(10)
+
+    opened = Opened(gated(kit, gate, concurrency=3))
+    await side_by_side(opened.write(lake(name), f"1/{name}") for name in "ABCD")
+    assert opened.names == ["A", "B", "C", "D"]
+
+
 async def test_a_write_that_fails_beside_others_does_not_hold_them_up(kit: ModuleType) -> None:
     opened = Opened(kit.Words(concurrency=3))
     await opened.write(lake("Z"))
