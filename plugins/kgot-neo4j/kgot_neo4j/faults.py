@@ -8,6 +8,7 @@ from kgot_core.errors import QueryError, Refused, StoreError, StoreUnavailable
 
 _PLACE = re.compile(r"\s*\(line (\d+), column (\d+) \(offset: \d+\)\)")
 _INTERNAL = re.compile(r"\b([Nn]ode|[Rr]elationship)(?:<\d+>|\(\d+\)|\[\d+\])|\b[45]:[0-9a-f-]{36}:\d+\b")
+_TRIED = re.compile(r" \(resolved to \([^()]*(?:\([^()]*\)[^()]*)*\)\)")
 _MEMORY = ("OutOfMemory", "MemoryPool")
 _MOST = 700
 
@@ -88,4 +89,5 @@ def _cut(text: str) -> str:
 def first_line(error: BaseException) -> str:
     """Gives the beginning of an error's message."""
     text = str(error).strip() or type(error).__name__
-    return text.splitlines()[0][:300]
+    # The driver lists every address that it tried, on further lines.
+    return _TRIED.sub("", text.splitlines()[0]).removesuffix(":")[:300]
