@@ -21,17 +21,16 @@ from kgot_rdf.plugin import open_backend, open_remote_backend
 from kgot_rdf.settings import RdfSettings, RemoteSettings
 
 
-def _servers() -> ModuleType:
-    """Loads the launcher, which belongs to the repository's own tests."""
-    name = "kgot_tests_sparql_servers"
-    if name not in sys.modules:
-        path = Path(__file__).resolve().parents[3] / "tests" / "servers" / "sparql_servers.py"
-        spec = importlib.util.spec_from_file_location(name, path)
+def load(name: str) -> ModuleType:
+    """Loads a module of the repository's own tests of servers."""
+    known = f"kgot_tests_{name}"
+    if known not in sys.modules:
+        path = Path(__file__).resolve().parents[3] / "tests" / "servers" / f"{name}.py"
+        spec = importlib.util.spec_from_file_location(known, path)
         assert spec and spec.loader
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[name] = module
+        sys.modules[known] = module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
-    return sys.modules[name]
+    return sys.modules[known]
 
 
 @dataclass
@@ -109,7 +108,7 @@ def sparql_servers() -> Iterator[Any]:
     """Starts each server at most once a run; gives a function from its name to the server."""
     from contextlib import ExitStack
 
-    launcher, stack, started = _servers(), ExitStack(), {}
+    launcher, stack, started = load("sparql_servers"), ExitStack(), {}
 
     def server(name: str) -> Any:
         if name not in started:
@@ -123,6 +122,15 @@ def sparql_servers() -> Iterator[Any]:
 
     with stack:
         yield server
+
+
+@pytest.fixture
+def front() -> Iterator[Any]:
+    """Gives a function that puts a proxy in front of a server, for the time of the test."""
+    from contextlib import ExitStack
+
+    with ExitStack() as stack:
+        yield lambda server, token="": stack.enter_context(load("sparql_proxy").in_front_of(server, token))
 
 
 @pytest.fixture(scope="session")

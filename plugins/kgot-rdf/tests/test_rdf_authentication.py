@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import base64
-import http.client
 import logging
 import runpy
 import sys
-import threading
 import traceback
-from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
 
@@ -30,73 +25,8 @@ SECRET = f"sk-test-{MARK}"
 WRITE = "INSERT DATA { :Ulmet_Bridge a :Bridge ; :opened 1911 }"
 
 
-class Proxy(ThreadingHTTPServer):
-    """Passes requests on to a server, those with the right token only where it has one; notes each."""
-
-    def __init__(self, server: Any, token: str = "") -> None:
-        super().__init__(("127.0.0.1", 0), Passing)
-        self.behind, self.token = server, token
-        self.seen: list[tuple[str, int]] = []
-        root = f"http://127.0.0.1:{self.server_port}"
-        self.query_url, self.update_url = f"{root}/query", f"{root}/update"
-
-
-class Passing(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    server: Proxy
-
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["content-length"]))
-        path, _, query = self.path.partition("?")
-        given = self.headers.get("authorization", "")
-        if "repeat" in body.decode():
-            status, kind, data = 400, "text/plain", f"no good: {given}".encode()
-        elif self.server.token and given != f"Bearer {self.server.token}":
-            status, kind, data = 401, "text/plain", f"no token like {given}".encode()
-        else:
-            address = self.server.behind.query_url if path == "/query" else self.server.behind.update_url
-            status, kind, data = self._passed_on(f"{address}?{query}", body)
-        self.server.seen.append((path, status))
-        self.send_response(status)
-        self.send_header("content-type", kind)
-        self.send_header("content-length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-
-    def _passed_on(self, address: str, body: bytes) -> tuple[int, str, bytes]:
-        parts = urlsplit(address)
-        connection = http.client.HTTPConnection(parts.netloc, timeout=30)
-        kept = {
-            name: self.headers[name] for name in ("content-type", "accept", "authorization") if name in self.headers
-        }
-        connection.request("POST", f"{parts.path}?{parts.query}", body, kept)
-        answer = connection.getresponse()
-        data = answer.read()
-        connection.close()
-        return answer.status, answer.headers.get("content-type", ""), data
-
-    def log_message(self, *_: Any) -> None:
-        """Keeps silent."""
-
-
-@pytest.fixture
-def front() -> Iterator[Callable[..., Proxy]]:
-    """Puts proxies in front of servers."""
-    made: list[Proxy] = []
-
-    def put(server: Any, token: str = "") -> Proxy:
-        made.append(Proxy(server, token))
-        threading.Thread(target=made[-1].serve_forever, args=(0.01,), daemon=True).start()
-        return made[-1]
-
-    yield put
-    for proxy in made:
-        proxy.shutdown()
-        proxy.server_close()
-
-
 @pytest.fixture(params=["basic", "bearer"])
-def guarded(request: pytest.FixtureRequest, sparql_servers: Any, front: Callable[..., Proxy]) -> tuple[Proxy, Any]:
+def guarded(request: pytest.FixtureRequest, sparql_servers: Any, front: Any) -> tuple[Any, Any]:
     """A server that asks for authentication, and the right credentials."""
     if request.param == "basic":
         server = sparql_servers("fuseki-guarded")
@@ -105,11 +35,11 @@ def guarded(request: pytest.FixtureRequest, sparql_servers: Any, front: Callable
     return front(sparql_servers("oxigraph"), SECRET), {"token": SECRET}
 
 
-def settings(proxy: Proxy, **credentials: str) -> RemoteSettings:
+def settings(proxy: Any, **credentials: str) -> RemoteSettings:
     return RemoteSettings(query_url=proxy.query_url, update_url=proxy.update_url, **credentials)
 
 
-def opened(proxy: Proxy, mode: Any = "new", **credentials: str) -> Any:
+def opened(proxy: Any, mode: Any = "new", **credentials: str) -> Any:
     return open_remote_backend(settings(proxy, **credentials), OpenContext(GraphScope("guarded", mode), None))  # type: ignore[arg-type]
 
 
