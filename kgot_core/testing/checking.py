@@ -5,17 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
-from kgot_core.contracts.sandbox import Sandbox
 from kgot_core.errors import PluginError
-from kgot_core.providers import Provider, ProviderKind, SandboxProvider
+from kgot_core.providers import Provider, ProviderKind
 from kgot_core.settings import Settings, Sources, provider_settings
 from kgot_core.settings.start import config_folder, load_plugins
 from kgot_core.testing.backend_suite import BackendSuite
-from kgot_core.testing.sandbox_suite import SandboxSuite, ready_sandbox
+from kgot_core.testing.sandbox_suite import SandboxSuite
 from kgot_core.testing.scheduler_suite import SchedulerSuite
 from kgot_core.testing.sink_suite import SinkSuite
 from kgot_core.testing.solver_suite import SolverSuite
@@ -59,14 +58,13 @@ def _class(name: str, provider: Provider, settings: Any) -> type:
     if provider.kind != "model" and (problem := provider.check(settings)):
         # Once, and not for each test of the suite.
         return type(name, (), {"test_is_ready": _skipped(f"the {provider.kind} {provider.name}: {problem.message}")})
-    if provider.kind == "sandbox":
-        return type(name, (SandboxSuite,), {"sandbox": _sandbox(cast(SandboxProvider, provider), settings)})
     suites: Mapping[ProviderKind, type] = {
         "backend": BackendSuite,
         "solver": SolverSuite,
         "strategy": StrategySuite,
         "tool": ToolSuite,
         "voter": VoterSuite,
+        "sandbox": SandboxSuite,
         "scheduler": SchedulerSuite,
         "sink": SinkSuite,
     }
@@ -74,13 +72,6 @@ def _class(name: str, provider: Provider, settings: Any) -> type:
         return type(name, (suites[provider.kind],), {"provider": provider, "settings": settings})
     reason = f"the {provider.kind} {provider.name} needs an address: subclass the suite of its kind in a test"
     return type(name, (), {"test_is_not_checked": _skipped(reason)})
-
-
-def _sandbox(provider: SandboxProvider, settings: Any) -> Any:
-    def sandbox(self: object) -> Sandbox:
-        return ready_sandbox(provider, settings)
-
-    return pytest.fixture(sandbox)
 
 
 def _skipped(reason: str) -> Any:

@@ -1,10 +1,8 @@
-"""The conformance suite of sandboxes. A third party subclasses :class:`SandboxSuite` and gives one fixture.
+"""The conformance suite of sandboxes. A third party subclasses :class:`SandboxSuite` and names its provider.
 
 Example:
     class TestMySandbox(SandboxSuite):
-        @pytest.fixture
-        def sandbox(self) -> Sandbox:
-            return ready_sandbox(MY_PROVIDER, MySettings())
+        provider = MY_PROVIDER
 """
 
 from __future__ import annotations
@@ -15,13 +13,14 @@ import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
 from kgot_core.contracts.sandbox import CodeJob, CodeResult, Prelude, Sandbox, SandboxLimits, SandboxSession
 from kgot_core.errors import SandboxError
 from kgot_core.providers import SandboxProvider
+from kgot_core.testing.suite import Suite, check_provider, ready
 
 LIMITS = SandboxLimits(seconds=20.0, memory_mb=256, output_chars=2_000, file_mb=4, processes=16)
 SHORT = SandboxLimits(seconds=0.5, memory_mb=256, output_chars=2_000, file_mb=4, processes=16)
@@ -29,20 +28,27 @@ SHORT = SandboxLimits(seconds=0.5, memory_mb=256, output_chars=2_000, file_mb=4,
 
 def ready_sandbox(provider: SandboxProvider, settings: Any) -> Sandbox:
     """Opens a sandbox for a test; where it cannot run, the test is skipped, or fails where ``CI`` is set."""
-    problem = provider.check(settings)
-    if problem is not None:
-        text = f"the sandbox {provider.name} cannot run here: {problem.message} ({problem.hint})"
-        pytest.fail(text) if os.environ.get("CI") else pytest.skip(text)
-    return provider.open(settings)
+    return provider.open(ready(provider, settings))
 
 
-class SandboxSuite:
-    """What every sandbox does. A test that needs full Python passes over a ``subset`` one."""
+class SandboxSuite(Suite):
+    """What every sandbox does. A test that needs full Python passes over a ``subset`` one.
+
+    Attributes:
+        provider: The provider under test; or give the fixture ``sandbox``.
+        settings: Its settings; the defaults where ``None``.
+    """
+
+    open_to: ClassVar[frozenset[str]] = frozenset({"provider", "settings", "sandbox"})
+    provider: ClassVar[SandboxProvider | None] = None
+    settings: ClassVar[Any] = None
 
     @pytest.fixture
     def sandbox(self) -> Sandbox:
         """Gives the sandbox under test."""
-        raise NotImplementedError("give a fixture 'sandbox' that returns the sandbox under test")
+        if self.provider is None:
+            raise NotImplementedError("set provider, or give a fixture 'sandbox' that returns the sandbox under test")
+        return ready_sandbox(self.provider, self.settings)
 
     @pytest.fixture
     def session(self, sandbox: Sandbox) -> Iterator[SandboxSession]:
@@ -50,6 +56,10 @@ class SandboxSuite:
         session = sandbox.open(Prelude("base = 2\ndef double(x):\n    return base * x\nstate = 'new'"), LIMITS)
         yield session
         session.close()
+
+    def test_provider_is_complete(self) -> None:
+        if self.provider is not None:
+            check_provider(self.provider)
 
     def test_describes_itself(self, sandbox: Sandbox) -> None:
         assert sandbox.name and len(sandbox.about) > 20, "name and about must be set; the model is shown about"

@@ -82,7 +82,8 @@ def ready(provider: Provider, settings: Any) -> Any:
     settings = provider.settings() if settings is None else settings
     problem = provider.check(settings)
     if problem is not None:
-        text = f"the {provider.kind} {provider.name} is not ready here: {problem.message}"
+        hint = f" ({problem.hint})" if problem.hint else ""
+        text = f"the {provider.kind} {provider.name} is not ready here: {problem.message}{hint}"
         pytest.fail(text) if os.environ.get("CI") else pytest.skip(text)
     return settings
 

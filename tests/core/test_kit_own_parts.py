@@ -16,10 +16,12 @@ from kgot_core.models.providers import MODEL_PROVIDERS
 from kgot_core.sinks.memory import MemorySink
 from kgot_core.testing.model_suite import SECRET, ModelSuite
 from kgot_core.testing.openai_server import OpenAIServer, Say
+from kgot_core.testing.sandbox_suite import SandboxSuite
 from kgot_core.testing.scheduler_suite import SchedulerSuite
 from kgot_core.testing.sink_suite import OpenSink, SinkSuite
 from kgot_core.testing.solver_suite import SolverSuite
 from kgot_core.testing.strategy_suite import StrategySuite
+from kgot_core.testing.suite import SuiteChanged
 from kgot_core.testing.tool_suite import ToolSuite
 from kgot_core.testing.voter_suite import VoterSuite
 
@@ -124,3 +126,14 @@ def test_all_own_providers_are_here() -> None:
     assert used(ToolSuite) == set(TOOLS)
     assert used(StrategySuite) == {provider.name for provider in builtin.kgot_strategies()}
     assert used(VoterSuite) == {provider.name for provider in builtin.kgot_voters()}
+
+
+@pytest.mark.parametrize(
+    "suite", [SolverSuite, StrategySuite, VoterSuite, ToolSuite, SinkSuite, SchedulerSuite, ModelSuite, SandboxSuite]
+)
+def test_no_suite_can_be_weakened_unnoticed(suite: type) -> None:
+    name = next(name for name in dir(suite) if name.startswith("test_"))
+    with pytest.raises(TypeError, match=f"changes {name} of its suite without a reason"):
+        type("TestMine", (suite,), {name: None})
+    with pytest.warns(SuiteChanged, match="it is so here"):
+        type("TestMine", (suite,), {name: None, "changed_tests": {name: "it is so here"}})

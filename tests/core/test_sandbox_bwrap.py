@@ -17,9 +17,7 @@ ADD = CodeJob("state += 1", after="state", commit="state = value")
 
 
 class TestBwrap(SandboxSuite):
-    @pytest.fixture
-    def sandbox(self) -> Sandbox:
-        return ready_sandbox(BWRAP, BwrapSettings())
+    provider = BWRAP
 
 
 @pytest.fixture

@@ -18,9 +18,7 @@ def sandbox() -> Sandbox:
 
 
 class TestMonty(SandboxSuite):
-    @pytest.fixture
-    def sandbox(self) -> Sandbox:
-        return ready_sandbox(MONTY, MontySettings())
+    provider = MONTY
 
 
 @pytest.fixture
