@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
-from collections.abc import Generator
+import sys
+from collections.abc import Callable, Generator
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
+
+SERVERS = Path(__file__).parent / "tests" / "servers"
 
 # What no installation can give a machine; everything else that is skipped in CI is an error there.
 NOT_TO_BE_HAD = (
@@ -30,3 +36,32 @@ def pytest_runtest_makereport(
         report.outcome = "failed"
         report.longrepr = f"in CI no test may be skipped: {reason}"
     return report
+
+
+@pytest.fixture(scope="session")
+def launcher() -> Callable[[str], ModuleType]:
+    """Gives a function that loads a module of ``tests/servers``, once."""
+
+    def load(name: str) -> ModuleType:
+        known = f"kgot_tests_{name}"
+        if known not in sys.modules:
+            spec = importlib.util.spec_from_file_location(known, SERVERS / f"{name}.py")
+            assert spec is not None and spec.loader is not None
+            sys.modules[known] = module = importlib.util.module_from_spec(spec)
+            spec.loader.exec_module(module)
+        return sys.modules[known]
+
+    return load
+
+
+@pytest.fixture(scope="session")
+def or_skip() -> Callable[[type[Exception], Callable[[], Any]], Any]:
+    """Gives a function that runs another, and skips the test where that cannot be had on this machine."""
+
+    def run(missing: type[Exception], function: Callable[[], Any]) -> Any:
+        try:
+            return function()
+        except missing as error:
+            pytest.skip(f"a server that this test needs is missing: {error}")
+
+    return run

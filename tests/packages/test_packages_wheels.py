@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
+import runpy
 import shutil
 import subprocess
 import sys
 import tarfile
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 pytestmark = pytest.mark.xdist_group("wheels")
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = {"kgot_core": ROOT, "kgot_networkx": ROOT / "plugins/kgot-networkx"}
+STORY = runpy.run_path(str(ROOT / "tests/fixtures/library/story.py"))
+PLUGINS = ("kgot_networkx", "kgot_neo4j", "kgot_rdf")
+FOLDERS = {"kgot_core": ROOT, **{name: ROOT / "plugins" / name.replace("_", "-") for name in PLUGINS}}
 CLIENTS = "kgot-core[openai,ollama,networkx]"
 MOST_MEGABYTES = 220
+AS_PIP_DOES = "--compile-bytecode"
 UNREACHABLE = re.compile(r"dns error|connect|timed out|network", re.IGNORECASE)
 
 every_package = pytest.mark.parametrize("module", FOLDERS)
@@ -73,6 +79,7 @@ def test_what_is_not_python_is_in_the_wheels(dist: Path) -> None:
     # Read as text and run in the jail, where nothing is installed.
     assert {"kgot_core/sandboxes/jail/worker.py", "kgot_core/sandboxes/jail/lock.py"} <= set(core)
     assert {"kgot_networkx/jail/full.py", "kgot_networkx/jail/subset.py"} <= set(networkx)
+    assert "kgot_neo4j/dialect.md" in in_wheel(dist, "kgot_neo4j")
 
 
 @every_package
@@ -89,9 +96,11 @@ def test_a_wheel_names_licence_entry_points_and_page(module: str, dist: Path) ->
 def test_source_archives_hold_what_is_needed_and_nothing_else(dist: Path) -> None:
     common = {"README.md", "LICENSE", "pyproject.toml", "PKG-INFO", ".gitignore"}
     assert in_archive(dist, "kgot_core") == sources("kgot_core") | common | {"CHANGELOG.md"}
-    found = in_archive(dist, "kgot_networkx")
-    assert {name for name in found if not name.startswith("tests/")} == sources("kgot_networkx") | common
-    assert not any("__pycache__" in name for name in found)
+    for module in PLUGINS:
+        found = in_archive(dist, module)
+        more = {"compose.yaml"} if module == "kgot_neo4j" else set()
+        assert {name for name in found if not name.startswith("tests/")} == sources(module) | common | more
+        assert not any("__pycache__" in name for name in found)
 
 
 @every_package
@@ -109,14 +118,13 @@ def test_a_source_archive_gives_the_same_wheel(module: str, dist: Path, tmp_path
 class Installed:
     """A clean environment, used from a folder that has nothing to do with the checkout."""
 
-    def __init__(self, folder: Path, dist: Path, wanted: Sequence[str]) -> None:
+    def __init__(self, folder: Path, dist: Path, wanted: Sequence[str], *options: str) -> None:
         self.environment = folder / "environment"
         self.elsewhere = folder / "elsewhere"
         self.elsewhere.mkdir()
         self._env = {"PATH": "/usr/bin:/bin", "HOME": str(self.elsewhere), "KGOT_CONFIG_DIR": str(folder / "config")}
         self._uv("venv", "--python", sys.executable, str(self.environment))
-        options = ["--python", str(self.environment), "--find-links", str(dist), "--compile-bytecode"]  # as pip does
-        self._uv("pip", "install", *options, *wanted)
+        self._uv("pip", "install", "--python", str(self.environment), "--find-links", str(dist), *options, *wanted)
 
     def _uv(self, *arguments: str) -> None:
         command = [sys.executable, "-m", "uv", "--quiet", *arguments]
@@ -125,12 +133,12 @@ class Installed:
             pytest.skip(f"needs PyPI, which cannot be reached: {done.stderr.strip()[-200:]}")
         assert done.returncode == 0, done.stderr
 
-    def kgot(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+    def kgot(self, *arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
         command = [str(self.environment / "bin/kgot"), *arguments]
         return subprocess.run(
             command,
             cwd=self.elsewhere,
-            env=self._env,
+            env={**self._env, **env},
             capture_output=True,
             text=True,
             timeout=120,
@@ -145,12 +153,12 @@ class Installed:
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory, dist: Path) -> Installed:
-    return Installed(tmp_path_factory.mktemp("installed"), dist, [CLIENTS])
+    return Installed(tmp_path_factory.mktemp("installed"), dist, [CLIENTS], AS_PIP_DOES)
 
 
 @pytest.fixture(scope="module")
 def bare(tmp_path_factory: pytest.TempPathFactory, dist: Path) -> Installed:
-    return Installed(tmp_path_factory.mktemp("bare"), dist, ["kgot-core"])
+    return Installed(tmp_path_factory.mktemp("bare"), dist, ["kgot-core"], AS_PIP_DOES)
 
 
 def test_the_demo_runs_from_another_folder(installed: Installed) -> None:
@@ -188,3 +196,42 @@ def test_the_core_alone_names_the_packages_that_are_missing(bare: Installed) -> 
     assert "Traceback" not in demo.stderr + no_client.stderr
     for package, said in (("kgot-networkx", demo.stderr), ("kgot-networkx", no_client.stderr)):
         assert [word for word in ("pip install", "uv ", "pipx ", package) if word not in said] == []
+
+
+@pytest.fixture
+def servers(launcher: Any, or_skip: Any) -> Iterator[Mapping[str, Mapping[str, str]]]:
+    """Gives the settings of each backend, with its real server started."""
+    neo4j, sparql = launcher("neo4j_server"), launcher("sparql_servers")
+    uri = or_skip(neo4j.NotHere, neo4j.shared)
+    with neo4j.alone(), contextlib.ExitStack() as stack:
+        server = or_skip(sparql.Missing, lambda: stack.enter_context(sparql.running("oxigraph")))
+        yield {
+            "neo4j": {"uri": uri, "password": neo4j.PASSWORD, "existing": "replace"},
+            "rdf": {},
+            "rdf-remote": {"query_url": server.query_url, "update_url": server.update_url},
+        }
+
+
+@pytest.mark.parametrize(
+    ("package", "language", "backends"),
+    [("kgot-neo4j", "cypher", ["neo4j"]), ("kgot-rdf", "sparql", ["rdf", "rdf-remote"])],
+)
+def test_a_run_on_a_store_of_its_own_package(
+    package: str, language: str, backends: list[str], dist: Path, tmp_path: Path, servers: Any
+) -> None:
+    wheels = [str(next(dist.glob(f"{name.replace('-', '_')}-*.whl"))) for name in ("kgot-core", package)]
+    clean = Installed(tmp_path, dist, [f"{wheels[0]}[openai]", wheels[1]])
+    for backend in backends:
+        # The password as a user would give it.
+        secret = {f"KGOT_BACKENDS__{backend.upper()}__PASSWORD": servers[backend].pop("password", "")}
+        story = STORY["knowing"](language)
+        story.tool, story.arguments = "run_python_code", {"code": STORY["SCRIPT"]}
+        with story.server() as model:
+            told = {f"backends.{backend}.{name}": value for name, value in servers[backend].items()}
+            told |= {"models.graph.base_url": model.url, "models.graph.api_key": "loopback"}
+            options = [part for name, value in told.items() for part in ("--set", f"{name}={value}")]
+            done = clean.kgot(
+                "run", "--model", "openai:scripted", "--backend", backend, *options, STORY["QUESTION"],
+                **{name: value for name, value in secret.items() if value},
+            )  # fmt: skip
+        assert (done.returncode, done.stdout) == (0, STORY["ANSWER"] + "\n"), done.stderr

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
-import os
 import runpy
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -33,35 +29,19 @@ NODES = [
 EDGES = [("Alderkop", "HIGHER_THAN", "Birkfell", {"by_m": 250}), ("Ilva", "RISES_AT", "Alderkop", {})]
 
 
-def launcher(name: str) -> ModuleType:
-    if name not in sys.modules:
-        spec = importlib.util.spec_from_file_location(name, TESTS / "servers" / f"{name}.py")
-        assert spec is not None and spec.loader is not None
-        sys.modules[name] = module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-    return sys.modules[name]
-
-
-def or_skip(start: Callable[[], Any], missing: type[Exception]) -> Any:
-    try:
-        return start()
-    except missing as error:
-        (pytest.fail if os.environ.get("CI") else pytest.skip)(str(error))
-
-
 @pytest.fixture
-def settings_of() -> Iterator[Callable[[str], dict[str, Any]]]:
+def settings_of(launcher: Any, or_skip: Any) -> Iterator[Callable[[str], dict[str, Any]]]:
     """Gives the settings of a backend, with its server started."""
     with ExitStack() as stack:
 
         def settings(backend: str) -> dict[str, Any]:
             if backend == "neo4j":
                 neo4j = launcher("neo4j_server")
-                told = {"uri": or_skip(neo4j.shared, neo4j.NotHere), "password": neo4j.PASSWORD, "existing": "replace"}
+                told = {"uri": or_skip(neo4j.NotHere, neo4j.shared), "password": neo4j.PASSWORD, "existing": "replace"}
                 stack.enter_context(neo4j.alone())
             elif backend == "rdf-remote":
                 sparql = launcher("sparql_servers")
-                server = or_skip(lambda: stack.enter_context(sparql.running("oxigraph")), sparql.Missing)
+                server = or_skip(sparql.Missing, lambda: stack.enter_context(sparql.running("oxigraph")))
                 told = {"query_url": server.query_url, "update_url": server.update_url}
             else:
                 told = {}

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
-import os
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -19,35 +15,11 @@ from kgot_neo4j.backend import Neo4jBackend
 from kgot_neo4j.opening import open_graph
 from kgot_neo4j.settings import Neo4jSettings
 
-SERVERS = Path(__file__).parents[3] / "tests" / "servers" / "neo4j_server.py"
-
-
-def load_servers() -> ModuleType:
-    """Loads the launcher, which stands beside those of the other servers."""
-    name = "kgot_test_neo4j_server"
-    if name not in sys.modules:
-        spec = importlib.util.spec_from_file_location(name, SERVERS)
-        assert spec is not None and spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[name] = module
-        spec.loader.exec_module(module)
-    return sys.modules[name]
-
-
-def or_skip(function: Callable[[], Any]) -> Any:
-    """Gives what a function of the launcher gives; a machine that lacks the server skips, CI fails."""
-    servers = load_servers()
-    try:
-        return function()
-    except servers.NotHere as error:
-        if os.environ.get("CI"):
-            pytest.fail(f"no Neo4j: {error}")
-        pytest.skip(f"no Neo4j: {error}")
-
 
 @pytest.fixture(scope="session")
-def servers() -> ModuleType:
-    return load_servers()
+def servers(launcher: Callable[[str], ModuleType]) -> ModuleType:
+    """The launcher, which stands beside those of the other servers."""
+    return launcher("neo4j_server")
 
 
 @pytest.fixture
@@ -57,9 +29,9 @@ def apoc() -> bool:
 
 
 @pytest.fixture
-def uri(servers: ModuleType, apoc: bool) -> str:
+def uri(servers: ModuleType, apoc: bool, or_skip: Any) -> str:
     """The address of this test run's server."""
-    return str(or_skip(lambda: servers.shared(apoc)))
+    return str(or_skip(servers.NotHere, lambda: servers.shared(apoc)))
 
 
 @pytest.fixture

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.util
-import os
-import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -19,18 +16,6 @@ from kgot_core.graph.fold import TaskGraph, compare
 from kgot_rdf.backend import RdfBackend
 from kgot_rdf.plugin import open_backend, open_remote_backend
 from kgot_rdf.settings import RdfSettings, RemoteSettings
-
-
-def load(name: str) -> ModuleType:
-    """Loads a module of the repository's own tests of servers."""
-    known = f"kgot_tests_{name}"
-    if known not in sys.modules:
-        path = Path(__file__).resolve().parents[3] / "tests" / "servers" / f"{name}.py"
-        spec = importlib.util.spec_from_file_location(known, path)
-        assert spec and spec.loader
-        sys.modules[known] = module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-    return sys.modules[known]
 
 
 @dataclass
@@ -104,33 +89,30 @@ def remote(server: Any, name: str = "test", mode: Any = "new", **settings: Any) 
 
 
 @pytest.fixture(scope="session")
-def sparql_servers() -> Iterator[Any]:
+def sparql(launcher: Callable[[str], ModuleType]) -> ModuleType:
+    """The launcher."""
+    return launcher("sparql_servers")
+
+
+@pytest.fixture(scope="session")
+def sparql_servers(sparql: ModuleType, or_skip: Any) -> Iterator[Any]:
     """Starts each server at most once a run; gives a function from its name to the server."""
-    from contextlib import ExitStack
+    with ExitStack() as stack:
+        started: dict[str, Any] = {}
 
-    launcher, stack, started = load("sparql_servers"), ExitStack(), {}
+        def server(name: str) -> Any:
+            if name not in started:
+                started[name] = or_skip(sparql.Missing, lambda: stack.enter_context(sparql.running(name)))
+            return started[name]
 
-    def server(name: str) -> Any:
-        if name not in started:
-            try:
-                started[name] = stack.enter_context(launcher.running(name))
-            except launcher.Missing as missing:
-                if os.environ.get("CI"):
-                    pytest.fail(f"the server {name} is needed here: {missing}")
-                pytest.skip(f"{name}: {missing}")
-        return started[name]
-
-    with stack:
         yield server
 
 
 @pytest.fixture
-def front() -> Iterator[Any]:
+def front(launcher: Callable[[str], ModuleType]) -> Iterator[Any]:
     """Gives a function that puts a proxy in front of a server, for the time of the test."""
-    from contextlib import ExitStack
-
     with ExitStack() as stack:
-        yield lambda server, token="": stack.enter_context(load("sparql_proxy").in_front_of(server, token))
+        yield lambda server, token="": stack.enter_context(launcher("sparql_proxy").in_front_of(server, token))
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import logging
 import runpy
-import sys
 import traceback
 from pathlib import Path
 from typing import Any
@@ -26,11 +25,11 @@ WRITE = "INSERT DATA { :Ulmet_Bridge a :Bridge ; :opened 1911 }"
 
 
 @pytest.fixture(params=["basic", "bearer"])
-def guarded(request: pytest.FixtureRequest, sparql_servers: Any, front: Any) -> tuple[Any, Any]:
+def guarded(request: pytest.FixtureRequest, sparql: Any, sparql_servers: Any, front: Any) -> tuple[Any, Any]:
     """A server that asks for authentication, and the right credentials."""
     if request.param == "basic":
         server = sparql_servers("fuseki-guarded")
-        assert sys.modules["kgot_tests_sparql_servers"].USERS["ada"] == SECRET
+        assert sparql.USERS["ada"] == SECRET
         return front(server), {"user": "ada", "password": SECRET}
     return front(sparql_servers("oxigraph"), SECRET), {"token": SECRET}
 
@@ -78,9 +77,9 @@ def test_wrong_or_missing_credentials_are_one_clear_line_and_not_tried_again(gua
     assert hidden(problem, shown(caught.value), caplog.text) and "\n" not in str(caught.value)
 
 
-def test_a_user_who_may_only_ask_cannot_write_and_is_told_once(sparql_servers, front):
+def test_a_user_who_may_only_ask_cannot_write_and_is_told_once(sparql, sparql_servers, front):
     proxy = front(sparql_servers("fuseki-guarded"))
-    reader = {"user": "reader", "password": sys.modules["kgot_tests_sparql_servers"].USERS["reader"]}
+    reader = {"user": "reader", "password": sparql.USERS["reader"]}
     reading = opened(proxy, "read_only", **reader)
     assert reading.query("ASK { ?s ?p ?o }", Call("1"))
     reading.close()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -229,11 +228,10 @@ def test_a_write_whose_answer_was_lost_is_done_once(sparql_servers):
 
 
 @pytest.mark.xdist_group("sparql")
-def test_a_server_that_dies_and_comes_back_empty_is_filled_again(sparql_servers):
+def test_a_server_that_dies_and_comes_back_empty_is_filled_again(sparql, sparql_servers):
     sparql_servers("oxigraph")
-    launcher = sys.modules["kgot_tests_sparql_servers"]
-    port = launcher.free_port()
-    with launcher.running("oxigraph", port) as first:
+    port = sparql.free_port()
+    with sparql.running("oxigraph", port) as first:
         backend = opened(first, "dies")
         backend.write("INSERT DATA { :a :n 1 }", Call("1"))
         first.process.kill()
@@ -241,7 +239,7 @@ def test_a_server_that_dies_and_comes_back_empty_is_filled_again(sparql_servers)
         with pytest.raises(StoreUnavailable):
             backend.write("INSERT DATA { :a :n 2 }", Call("2"))
         assert len(backend.snapshot().nodes) == 1
-    with launcher.running("oxigraph", port):
+    with sparql.running("oxigraph", port):
         backend.write("INSERT DATA { :a :n 2 }", Call("2"))
         assert backend.query("SELECT ?n { :a :n ?n }", Call("3")) == [{"n": 1}, {"n": 2}]
         backend.close()

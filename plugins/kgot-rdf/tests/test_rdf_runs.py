@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import runpy
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -45,16 +44,15 @@ async def test_a_run_on_a_server(name: str, solver: str, sparql_servers: Any) ->
 @pytest.mark.xdist_group("sparql")
 @pytest.mark.parametrize("done", [True, False], ids=["after", "before"])
 async def test_a_server_that_is_killed_in_the_middle_of_a_write(
-    done: bool, tmp_path: Path, sparql_servers: Any, front: Any
+    done: bool, tmp_path: Path, sparql: Any, sparql_servers: Any, front: Any
 ) -> None:
     """It is started again on the same folder; the write had been done or not, and the run cannot know which."""
     sparql_servers("oxigraph")
-    launcher = sys.modules["kgot_tests_sparql_servers"]
-    port = launcher.free_port()
+    port = sparql.free_port()
     with contextlib.ExitStack() as stack:
 
         def start() -> Any:
-            return stack.enter_context(launcher.running("oxigraph", port, tmp_path))
+            return stack.enter_context(sparql.running("oxigraph", port, tmp_path))
 
         def killed() -> bool:
             updates = sum(path == "/update" for path, _ in proxy.seen)
