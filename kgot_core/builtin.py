@@ -16,6 +16,7 @@ from kgot_core.providers import (
     VoterProvider,
 )
 from kgot_core.sandboxes.providers import SANDBOXES
+from kgot_core.voters.settings import AdaptiveSettings, JudgeSettings, check_adaptive
 
 if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
@@ -50,6 +51,24 @@ def _majority(settings: Any) -> Voter:
     return MajorityVoter()
 
 
+def _adaptive(settings: Any) -> Voter:
+    from kgot_core.voters.adaptive import AdaptiveVoter
+
+    return AdaptiveVoter(settings.confidence)
+
+
+def _judge(settings: Any) -> Voter:
+    from kgot_core.voters.judge import JudgeVoter
+
+    return JudgeVoter(settings.both_orders)
+
+
+def _stability(settings: Any) -> Voter:
+    from kgot_core.voters.stability import StabilityVoter
+
+    return StabilityVoter()
+
+
 def _ask_llm(settings: Any, context: ToolContext) -> Sequence[BaseTool]:
     from kgot_core.tools.ask_llm import AskLlm
 
@@ -79,8 +98,28 @@ def kgot_strategies() -> Iterable[StrategyProvider]:
 
 @hookimpl
 def kgot_voters() -> Iterable[VoterProvider]:
-    """Self-consistency."""
-    return [VoterProvider(name="majority", summary="What most samples are for.", open=_majority)]
+    """Self-consistency, and what may take its place."""
+    return [
+        VoterProvider(name="majority", summary="What most samples are for.", open=_majority),
+        VoterProvider(
+            name="adaptive",
+            summary="What most samples are for, with no more of them than make that sure enough.",
+            settings=AdaptiveSettings,
+            check=check_adaptive,
+            open=_adaptive,
+        ),
+        VoterProvider(
+            name="judge",
+            summary="Where samples disagree, a model weighs their reasons.",
+            settings=JudgeSettings,
+            open=_judge,
+        ),
+        VoterProvider(
+            name="stability",
+            summary="The sample that is most like all others, compared as embedded texts.",
+            open=_stability,
+        ),
+    ]
 
 
 @hookimpl

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 if TYPE_CHECKING:
+    from langchain_core.embeddings import Embeddings
     from langchain_core.language_models import BaseChatModel
     from langchain_core.tools import BaseTool
 
@@ -136,13 +137,18 @@ class StrategyProvider(Provider):
 
 @dataclass(frozen=True, kw_only=True)
 class ModelProvider(Provider):
-    """Chat models by ``<name>:<model>``. ``open(settings, spec)`` gives a LangChain chat model.
+    """Models by ``<name>:<model>``. ``open(settings, spec)`` gives a LangChain chat model.
 
     The client's own retries must be off: the core retries.
+
+    Attributes:
+        embed: ``embed(settings, spec)`` gives a LangChain embedding model, for the role ``embedding``; ``None`` where
+            the provider has none.
     """
 
     kind: ClassVar[ProviderKind] = "model"
     open: Callable[[Any, ModelSpec], BaseChatModel]
+    embed: Callable[[Any, ModelSpec], Embeddings] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

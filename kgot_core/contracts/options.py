@@ -64,6 +64,9 @@ class RunOptions:
         extract_form: ``statements``, ``facts`` or ``auto``.
         extract_max_tokens: Limit of an extraction's reply, ``None`` leaves it to the model's settings.
         vote_temperature: Sampling temperature of votes.
+        choose_tools_votes: Samples of the choice of tools.
+        final_votes: Whole solutions of the task that the final choice is made from.
+        abstain_below: Agreement, 0 to 1, below which an answer is not given; 0 gives every answer.
         result_tokens: Tokens of all tool results together in one request.
         caps: What the run may spend.
         check_sources: What a round writes is looked up in its sources.
@@ -76,6 +79,9 @@ class RunOptions:
     extract_form: ExtractForm = "auto"
     extract_max_tokens: int | None = None
     vote_temperature: float = 0.7
+    choose_tools_votes: int = 1
+    final_votes: int = 1
+    abstain_below: float = 0.0
     result_tokens: int = 12_000
     caps: Caps = field(default_factory=Caps)
     check_sources: bool = True

@@ -164,12 +164,14 @@ class Run(Protocol):
         stage: str,
         tail: Callable[[int], str] | str,
         *,
-        role: Literal["graph", "tool"] = "graph",
+        role: Literal["graph", "tool", "judge"] = "graph",
         n: int = 1,
         temperature: float | None = None,
         max_tokens: int | None = None,
     ) -> Reply:
         """Asks the graph chain, or the tool chain with the tools on offer: rules, task, state, then ``tail``.
+
+        The role ``judge`` is asked by the graph chain, too.
 
         Where the model's context overflows, state and tail shrink and the request is sent again.
 
@@ -189,8 +191,22 @@ class Run(Protocol):
     async def samples_at_once(self, step: str, role: Role) -> bool:
         """Tells whether the role's model answers several samples in one request, as far as is known."""
 
+    async def embed(self, step: str, stage: str, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        """Gives a vector for each text: by the model of the role ``embedding``, journalled, retried, counted.
+
+        Without such a model the vectors tell what characters the texts have in common, and cost nothing.
+
+        Args:
+            step: Place of the request.
+            stage: Stage that asks.
+            texts: The texts, none of them empty.
+
+        Raises:
+            ModelError: The request failed for good.
+        """
+
     async def vote(self, ballot: Ballot) -> Choice:
-        """Puts a ballot to the stage's voter."""
+        """Puts a ballot to the stage's voter; where that fails, the majority of the samples counts."""
 
     async def execute(self, step: str, job: CodeJob) -> CodeResult:
         """Runs model-written Python in the sandbox, apart from the graph.

@@ -93,6 +93,8 @@ class Answer:
         reason: Why there is no answer, or the agreement behind it.
         evidence: Graph elements that the answer rests on.
         iterations: Enhance rounds made.
+        agreement: How far the samples behind the answer agree, 0 to 1, as the voters measure it; the least of the
+            votes on it. ``None`` where there was no answer to vote on.
         usage: All requests of the run.
         run: The run's id.
         folder: The run's folder; ``None`` for a run in memory.
@@ -105,6 +107,7 @@ class Answer:
     reason: str = ""
     evidence: tuple[Evidence, ...] = ()
     iterations: int = 0
+    agreement: float | None = None
     usage: Usage = field(default_factory=Usage)
     run: str = ""
     folder: Path | None = None
@@ -136,6 +139,7 @@ class Outcome:
     reason: str = ""
     evidence: tuple[Evidence, ...] = ()
     iterations: int = 0
+    agreement: float | None = None
 
 
 JsonSchema: TypeAlias = Mapping[str, JsonValue]

@@ -12,6 +12,7 @@ from kgot_core.events.calls import (
     GraphWritten,
     ModelCalled,
     OutsideCalled,
+    TextsEmbedded,
     ToolCalled,
     ToolsOpened,
 )
@@ -56,6 +57,7 @@ __all__ = [
     "SolveFailed",
     "SourcesChecked",
     "StatementDropped",
+    "TextsEmbedded",
     "ToolCalled",
     "ToolRetried",
     "ToolStarted",

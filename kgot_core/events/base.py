@@ -20,6 +20,7 @@ PARTS: Mapping[str, str] = {
     "tool": "tool invocation",
     "compute": "formatting",
     "parse": "formatting",
+    "final": "formatting",
 }
 """The part of the system (paper, figures of the cost and time analysis) that a stage belongs to."""
 

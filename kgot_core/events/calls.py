@@ -69,6 +69,27 @@ class ModelCalled(CallEvent):
 
 
 @dataclass(frozen=True, kw_only=True)
+class TextsEmbedded(CallEvent):
+    """Texts were embedded, so that they can be compared.
+
+    Attributes:
+        model: Model as the provider names it.
+        texts: The texts.
+        vectors: A vector for each text.
+        usage: Requests, tokens (estimated) and cost.
+        error: Why the request failed for good; empty otherwise.
+    """
+
+    kind: ClassVar[str] = "texts_embedded"
+    role: str = "embedding"
+    model: str = ""
+    texts: tuple[str, ...] = ()
+    vectors: tuple[tuple[float, ...], ...] = ()
+    usage: Mapping[str, JsonValue] = field(default_factory=dict)
+    error: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class ToolCalled(CallEvent):
     """A tool call ended, well or not.
 

@@ -74,6 +74,8 @@ class Voted(Event):
         counts: Votes by choice.
         unreadable: Samples that could not be read.
         reasons: Distinct reasons of the votes.
+        agreement: How far the samples agree, 0 to 1, by the voter's measure.
+        spared: Samples of the stage that were not needed, and so never asked for.
     """
 
     kind: ClassVar[str] = "voted"
@@ -82,6 +84,8 @@ class Voted(Event):
     counts: Mapping[str, int] = field(default_factory=dict)
     unreadable: int = 0
     reasons: tuple[str, ...] = ()
+    agreement: float = 0.0
+    spared: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)

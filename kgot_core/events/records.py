@@ -22,6 +22,7 @@ CLASSES: tuple[type[Event], ...] = (
     course.Voted,
     course.ToolStarted,
     course.ToolRetried,
+    calls.TextsEmbedded,
     calls.ToolCalled,
     calls.GraphWritten,
     calls.GraphQueried,

@@ -1,15 +1,18 @@
-"""Opens ``import:package.module.Class`` and ``import:package.module:factory``: any LangChain chat model."""
+"""Opens ``import:package.module.Class`` and ``import:package.module:factory``: any LangChain model."""
 
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from kgot_core.errors import UsageError
 from kgot_core.models.settings import ModelSettings
 
 if TYPE_CHECKING:
+    from langchain_core.embeddings import Embeddings
     from langchain_core.language_models import BaseChatModel
+
+T = TypeVar("T")
 
 
 def split_path(path: str) -> tuple[str, str]:
@@ -34,6 +37,21 @@ def open_imported(path: str, settings: ModelSettings) -> BaseChatModel:
     """
     from langchain_core.language_models import BaseChatModel
 
+    return _opened(path, settings, BaseChatModel, "chat model")  # type: ignore[type-abstract]
+
+
+def open_imported_embedding(path: str, settings: ModelSettings) -> Embeddings:
+    """Does the same for an embedding model.
+
+    Raises:
+        UsageError: It cannot be imported or called, or gives no embedding model.
+    """
+    from langchain_core.embeddings import Embeddings
+
+    return _opened(path, settings, Embeddings, "embedding model")  # type: ignore[type-abstract]
+
+
+def _opened(path: str, settings: ModelSettings, kind: type[T], what: str) -> T:
     module, name = split_path(path)
     try:
         target: Any = importlib.import_module(module)
@@ -51,6 +69,6 @@ def open_imported(path: str, settings: ModelSettings) -> BaseChatModel:
         raise UsageError(
             f"import:{path} cannot be opened: {type(error).__name__}", hint="check models.<role>.options"
         ) from None
-    if not isinstance(model, BaseChatModel):
-        raise UsageError(f"import:{path} gives a {type(model).__name__}, not a LangChain chat model")
+    if not isinstance(model, kind):
+        raise UsageError(f"import:{path} gives a {type(model).__name__}, not a LangChain {what}")
     return model

@@ -1,4 +1,4 @@
-"""Finds out about a chat model by its attributes, whichever package it comes from."""
+"""Finds out about a chat or embedding model by its attributes, whichever package it comes from."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from kgot_core.models.addresses import bare_address
 from kgot_core.models.settings import reveal
 
 if TYPE_CHECKING:
+    from langchain_core.embeddings import Embeddings
     from langchain_core.language_models import BaseChatModel
 
 _ADDRESSES = ("openai_api_base", "azure_endpoint", "anthropic_api_url", "base_url", "endpoint")
 _HTTP_CLIENTS = ("root_async_client", "root_client", "_async_client", "_client")
 
 
-def address_of(model: BaseChatModel) -> str:
+def address_of(model: BaseChatModel | Embeddings) -> str:
     """Gives the server's address without user, password and query; empty where unknown."""
     found = getattr(getattr(model, "root_async_client", None), "base_url", None)
+    found = found or getattr(_behind(model, "async_client"), "base_url", None)
     for name in _ADDRESSES:
         found = found or getattr(model, name, None)
-    if not found:
-        client = getattr(getattr(model, "_async_client", None), "_client", None)
-        found = getattr(client, "base_url", None)
+    found = found or getattr(_behind(model, "_async_client"), "base_url", None)
     return bare_address(str(found)) if found else ""
 
 
-def secrets_of(model: BaseChatModel) -> set[str]:
+def secrets_of(model: object) -> set[str]:
     """Collects the secrets that a model holds, so that they can be kept out of messages."""
     found = set()
-    for name in type(model).model_fields:
+    for name in getattr(type(model), "model_fields", ()):
         value = getattr(model, name, None)
         if hasattr(value, "get_secret_value"):
             found.add(reveal(value))
@@ -39,7 +39,7 @@ def secrets_of(model: BaseChatModel) -> set[str]:
     return found - {""}
 
 
-def name_of(model: BaseChatModel) -> str:
+def name_of(model: BaseChatModel | Embeddings) -> str:
     """Gives a model's name at its provider, or the name of its class."""
     for name in ("model_name", "model", "deployment_name"):
         value = getattr(model, name, None)
@@ -67,11 +67,18 @@ def without_own_retries(model: BaseChatModel) -> BaseChatModel:
     )
 
 
-async def close_model(model: BaseChatModel) -> None:
+async def close_model(model: BaseChatModel | Embeddings) -> None:
     """Closes the HTTP clients that a model of ours holds."""
-    for name in _HTTP_CLIENTS:
-        close = getattr(getattr(model, name, None), "close", None)
+    clients = [getattr(model, name, None) for name in _HTTP_CLIENTS]
+    clients += [_behind(model, name) for name in ("async_client", "client")]
+    for client in clients:
+        close = getattr(client, "close", None)
         if close is not None:
             ended = close()
             if inspect.isawaitable(ended):
                 await ended
+
+
+def _behind(model: object, name: str) -> Any:
+    """Gives the client behind a part of a client, such as the endpoint of embeddings."""
+    return getattr(getattr(model, name, None), "_client", None)

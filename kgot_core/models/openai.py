@@ -7,7 +7,7 @@ import os
 from typing import Any
 
 from langchain_core.outputs import ChatResult
-from langchain_openai import ChatOpenAI
+from langchain_openai import ChatOpenAI, OpenAIEmbeddings
 from openai import DefaultAsyncHttpxClient, DefaultHttpxClient, Timeout
 from pydantic import SecretStr
 
@@ -37,7 +37,17 @@ class KgotChatOpenAI(ChatOpenAI):
 
 
 def open_openai(name: str, settings: ModelSettings) -> ChatOpenAI:
-    """Opens a model.
+    """Opens a chat model."""
+    return KgotChatOpenAI(**_client_arguments(name, settings))
+
+
+def open_openai_embedding(name: str, settings: ModelSettings) -> OpenAIEmbeddings:
+    """Opens an embedding model. Texts go as text: to count their tokens the client would download a vocabulary."""
+    return OpenAIEmbeddings(**{"check_embedding_ctx_length": False, **_client_arguments(name, settings)})
+
+
+def _client_arguments(name: str, settings: ModelSettings) -> dict[str, Any]:
+    """Gives the arguments of a client.
 
     It gets HTTP clients of its own: those that langchain-openai keeps for the whole process are bound to the event
     loop that used them first.
@@ -57,7 +67,7 @@ def open_openai(name: str, settings: ModelSettings) -> ChatOpenAI:
     organization = settings.organization or os.environ.get("OPENAI_ORGANIZATION", "")
     if organization:
         arguments["organization"] = organization
-    return KgotChatOpenAI(**{**arguments, **settings.options})
+    return {**arguments, **settings.options}
 
 
 def _mend(message: Any) -> None:

@@ -13,6 +13,7 @@ from kgot_core.models.settings import read_settings
 from kgot_core.providers import ModelProvider, Problem
 
 if TYPE_CHECKING:
+    from langchain_core.embeddings import Embeddings
     from langchain_core.language_models import BaseChatModel
 
 __all__ = ["MODEL_PROVIDERS", "reachable"]
@@ -41,6 +42,24 @@ def _open_imported(settings: Any, spec: ModelSpec) -> BaseChatModel:
     from kgot_core.models.imported import open_imported
 
     return open_imported(spec.name, read_settings(spec))
+
+
+def _embed_openai(settings: Any, spec: ModelSpec) -> Embeddings:
+    from kgot_core.models.openai import open_openai_embedding
+
+    return open_openai_embedding(spec.name, read_settings(spec))
+
+
+def _embed_ollama(settings: Any, spec: ModelSpec) -> Embeddings:
+    from kgot_core.models.ollama import open_ollama_embedding
+
+    return open_ollama_embedding(spec.name, read_settings(spec))
+
+
+def _embed_imported(settings: Any, spec: ModelSpec) -> Embeddings:
+    from kgot_core.models.imported import open_imported_embedding
+
+    return open_imported_embedding(spec.name, read_settings(spec))
 
 
 def _check_openai(settings: Any) -> Problem | None:
@@ -98,17 +117,20 @@ MODEL_PROVIDERS: tuple[ModelProvider, ...] = (
         summary="Models of OpenAI and of any server that speaks its protocol, for example openai:gpt-4o-mini.",
         check=_check_openai,
         open=_open_openai,
+        embed=_embed_openai,
     ),
     ModelProvider(
         name="ollama",
         summary="Models that Ollama serves, for example ollama:qwen2.5:7b.",
         check=_check_ollama,
         open=_open_ollama,
+        embed=_embed_ollama,
     ),
     ModelProvider(
         name="import",
-        summary="Any LangChain chat model by its import path, for example import:package.module.Class.",
+        summary="Any LangChain model by its import path, for example import:package.module.Class.",
         check=_check_imported,
         open=_open_imported,
+        embed=_embed_imported,
     ),
 )

@@ -47,4 +47,4 @@ def read_value(text: str, schema: JsonSchema) -> Vote:
     if problems:
         return Vote(None, problems[0])
     shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return Vote(json.dumps(value, sort_keys=True), payload=(shown, value))
+    return Vote(json.dumps(value, sort_keys=True), payload=(shown, value), text=shown)

@@ -18,6 +18,7 @@ from kgot_core.events import PARTS, Event, GraphState, Notice, OutsideCalled
 from kgot_core.graph.elements import snapshot_to_json
 from kgot_core.run.caps import Budget
 from kgot_core.run.code import CodeDesk
+from kgot_core.run.embedding import EmbeddingDesk
 from kgot_core.run.files import FileShelf
 from kgot_core.run.graph import GraphDesk
 from kgot_core.run.journal import Journal
@@ -25,6 +26,7 @@ from kgot_core.run.model import ModelDesk
 from kgot_core.run.prompts import Prompts
 from kgot_core.run.toolbox import ToolDesk
 from kgot_core.run.transcript import Transcript
+from kgot_core.run.voting import put
 
 SMALLEST_RESULTS = 400
 MOST_SHRINKS = 20
@@ -58,6 +60,7 @@ class RunContext:
     sandbox: Sandbox
     journal: Journal
     models: ModelDesk
+    embedding: EmbeddingDesk
     code: CodeDesk
     prompts: Prompts
     transcript: Transcript
@@ -105,7 +108,7 @@ class RunContext:
         stage: str,
         tail: Callable[[int], str] | str,
         *,
-        role: Literal["graph", "tool"] = "graph",
+        role: Literal["graph", "tool", "judge"] = "graph",
         n: int = 1,
         temperature: float | None = None,
         max_tokens: int | None = None,
@@ -155,9 +158,13 @@ class RunContext:
         event = await self.journal.call(OutsideCalled, self._below(step), {"at_once": role}, make)
         return bool(event.value)
 
+    async def embed(self, step: str, stage: str, texts: Sequence[str]) -> Sequence[Sequence[float]]:
+        """Gives a vector for each text."""
+        return await self.embedding.embed(self._below(step), stage, texts)
+
     async def vote(self, ballot: Ballot) -> Choice:
         """Puts a ballot to the stage's voter."""
-        return await self.voters[ballot.stage].choose(self, ballot)
+        return await put(self, self.voters[ballot.stage], ballot)
 
     async def execute(self, step: str, job: CodeJob) -> CodeResult:
         """Runs model-written Python in the sandbox, apart from the graph."""

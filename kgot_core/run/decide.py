@@ -10,15 +10,17 @@ from kgot_core.contracts.run import Run
 from kgot_core.contracts.solver import Proposal, SolveForm
 from kgot_core.contracts.voter import Ballot, Choice, Vote
 from kgot_core.errors import Unreadable
-from kgot_core.events import Voted
 from kgot_core.reading.blocks import read_blocks
 from kgot_core.reading.decision import Decision, read_decision
+from kgot_core.reading.unknown import says_unknown
 from kgot_core.run.evidence import match_names
 from kgot_core.run.examples import copies_decision
 from kgot_core.run.transcript import asked_again
+from kgot_core.run.voting import record
 
 LONGEST_REASON = 500
 NOTHING_KNOWN = "what the task asks for is not in the graph yet"
+UNKNOWN = "the answer was that it is not known"
 UNSUPPORTED = "an answer was given, but nothing in the graph was named that it rests on"
 
 
@@ -60,18 +62,11 @@ async def decide(run: Run, last_round: bool) -> Verdict:
         draw=draw,
         tie="enhance",
         at_once=await run.samples_at_once("at-once", "graph"),
+        with_state=True,
     )
     choice = await run.vote(ballot)
     verdict = _verdict(choice, form)
-    run.emit(
-        Voted(
-            stage="decide",
-            choice="solve" if verdict.solve else "enhance",
-            counts=dict(choice.counts),
-            unreadable=sum(vote.key is None for vote in choice.votes),
-            reasons=tuple(dict.fromkeys(vote.reason for vote in choice.votes if vote.reason)),
-        )
-    )
+    record(run, ballot, choice, "solve" if verdict.solve else "enhance")
     return verdict
 
 
@@ -85,20 +80,22 @@ def _vote(run: Run, completion: Completion, last_round: bool) -> Vote:
     except Unreadable as error:
         return Vote(None, error.message)
     if decision.verdict == "enhance":
-        return Vote("enhance", decision.reason, decision)
+        return Vote("enhance", decision.reason, decision, f"enhance\n{decision.reason}")
     if cut and not any(block.closed for block in read_blocks(text)):
         return Vote(None, "the reply was cut off by the token limit")
+    if form == "direct" and says_unknown(decision.payload):
+        return Vote("enhance", UNKNOWN, text="enhance")
     if form == "direct" and not last_round and not match_names(run.graph.state, decision.basis, run.graph.dialect):
         # Not the vote's own words: a guess must not become a fact on its way through the reasons.
-        return Vote("enhance", UNSUPPORTED)
-    return Vote("solve", decision.reason, decision)
+        return Vote("enhance", UNSUPPORTED, text="enhance")
+    return Vote("solve", decision.reason, decision, f"solve\n{decision.reason}\n{decision.payload}")
 
 
 def _verdict(choice: Choice, form: SolveForm) -> Verdict:
     if choice.key == "solve":
         return Verdict(True, _proposals([vote.payload for vote in choice.supporting()], form) or (Proposal(""),))
     reasons = [vote.reason.strip()[:LONGEST_REASON] for vote in choice.votes if vote.key == "enhance"]
-    found = [reason for reason in reasons if reason and reason != UNSUPPORTED]
+    found = [reason for reason in reasons if reason and reason not in (UNKNOWN, UNSUPPORTED)]
     return Verdict(False, missing=merge_reasons(found) or NOTHING_KNOWN)
 
 

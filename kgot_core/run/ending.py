@@ -36,6 +36,8 @@ def checked(outcome: object, strategy: Strategy) -> Outcome:
     texts = (outcome.text, outcome.how, outcome.reason)
     if not all(isinstance(text, str) for text in texts) or not all(isinstance(e, Evidence) for e in outcome.evidence):
         raise PluginError(f"{name} gave an outcome whose text is no text, or whose evidence is none")
+    if outcome.agreement is not None and not 0 <= outcome.agreement <= 1:
+        raise PluginError(f"{name} gave an outcome whose agreement is not within 0 and 1")
     return outcome
 
 
@@ -70,6 +72,7 @@ def finish(journal: Journal, writer: RunWriter | None, outcome: Outcome) -> Answ
         reason=outcome.reason,
         evidence=outcome.evidence,
         iterations=outcome.iterations,
+        agreement=outcome.agreement,
         usage=journal.usage,
         run=journal.run,
         folder=folder,
@@ -93,6 +96,7 @@ def answer_to_json(answer: Answer) -> dict[str, JsonValue]:
         "how": answer.how,
         "reason": answer.reason,
         "iterations": answer.iterations,
+        "agreement": answer.agreement,
         "evidence": [_evidence_to_json(item) for item in answer.evidence],
         "usage": asdict(answer.usage),
         "cost": answer.cost,
@@ -122,6 +126,7 @@ def answer_from_json(data: Mapping[str, Any], folder: Path | None = None) -> Ans
             for item in data["evidence"]
         ),
         iterations=data["iterations"],
+        agreement=data.get("agreement"),
         usage=Usage(**data["usage"]),
         run=data["run"],
         folder=folder,

@@ -5,25 +5,40 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from kgot_core.contracts.model import Completion
 from kgot_core.contracts.run import Run
 from kgot_core.contracts.solver import Candidate
 from kgot_core.contracts.task import NO_SOLUTION, Outcome
 from kgot_core.contracts.voter import Ballot, Choice, Vote
-from kgot_core.events import Voted
 from kgot_core.reading.blocks import strip_reasoning
+from kgot_core.reading.unknown import says_unknown
 from kgot_core.run.answer_value import NONE, envelope, read_value
 from kgot_core.run.evidence import describe
 from kgot_core.run.numbers import bare_number, same_number
 from kgot_core.run.transcript import shorten
+from kgot_core.run.voting import record
 
 _MARK = re.compile(
     r"(?im)^[\s>*#`-]*(?P<word>final\s+answer|value|answer)\s*[*`]*\s*:[ \t*`]*(?P<value>.*)$",
 )
 
 
-async def finish(run: Run, candidate: Candidate, findings: str, how: str, iterations: int) -> Outcome:
+@dataclass(frozen=True)
+class Finished:
+    """A whole solution of the task.
+
+    Attributes:
+        outcome: What the run ends with, if it is the only one.
+        key: Equal for equal answers; ``None`` where there is none that could be voted for.
+    """
+
+    outcome: Outcome
+    key: str | None
+
+
+async def finish(run: Run, candidate: Candidate, findings: str, how: str, iterations: int) -> Finished:
     """Turns findings into the answer in the format that was asked for.
 
     Args:
@@ -33,26 +48,27 @@ async def finish(run: Run, candidate: Candidate, findings: str, how: str, iterat
         how: How the answer came about.
         iterations: Enhance rounds made.
     """
-    choice = await run.vote(await _ballot(run, findings))
-    run.emit(
-        Voted(
-            stage="parse",
-            choice=choice.key or "",
-            counts=dict(choice.counts),
-            unreadable=sum(vote.key is None for vote in choice.votes),
-        )
-    )
+    ballot = await _ballot(run, findings)
+    choice = await run.vote(ballot)
+    record(run, ballot, choice)
     if choice.key is None:
         # What the graph gave is worth more than nothing: it stands unparsed, and the reason says so.
         if run.options.answer_schema is not None:
-            return Outcome(findings, "failed", how, None, _schema_failure(choice), (), iterations)
+            return Finished(Outcome(findings, "failed", how, None, _schema_failure(choice), (), iterations), None)
         text, value, reason = findings, None, "the final parse could not be read; this is what the graph gave"
     elif choice.key == NONE:
-        return Outcome(NO_SOLUTION, "no_solution", reason="the findings do not answer the task", iterations=iterations)
+        return no_solution("the findings do not answer the task", iterations)
     else:
         text, value = choice.supporting()[0].payload
         reason = f"{choice.counts[choice.key]} of {sum(choice.counts.values())} parses agree"
-    return Outcome(text, "answered", how, value, reason, describe(run, candidate.elements), iterations)
+    evidence = describe(run, candidate.elements)
+    outcome = Outcome(text, "answered", how, value, reason, evidence, iterations, choice.agreement)
+    return Finished(outcome, choice.key or _normal(text))
+
+
+def no_solution(reason: str, iterations: int) -> Finished:
+    """Gives the end of a run that found no answer."""
+    return Finished(Outcome(NO_SOLUTION, "no_solution", reason=reason, iterations=iterations), NONE)
 
 
 async def _ballot(run: Run, findings: str) -> Ballot:
@@ -71,7 +87,7 @@ async def _ballot(run: Run, findings: str) -> Ballot:
         return [_read(run, completion) for completion in reply.completions]
 
     at_once = await run.samples_at_once("at-once", "graph")
-    return Ballot("parse", run.options.limits.max_final_solution_parsing, draw, at_once=at_once)
+    return Ballot("parse", run.options.limits.max_final_solution_parsing, draw, at_once=at_once, basis=findings)
 
 
 def _read(run: Run, completion: Completion) -> Vote:
@@ -88,12 +104,15 @@ def _read(run: Run, completion: Completion) -> Vote:
         if not _MARK.search(text):
             return Vote(None, "the reply was cut off")
     value, prose = _split(text)
-    if not value or value.strip(" .").casefold() == NONE:
-        return Vote(NONE if value else None, "the reply holds no value")
+    if not value:
+        return Vote(None, "the reply holds no value")
+    if value.strip(" .").casefold() == NONE or says_unknown(value):
+        return Vote(NONE)
     if run.options.answer_format == "gaia":
         value = bare_number(value)
-        return Vote(_normal(value), payload=(value, None))
-    return Vote(_normal(value), payload=(value if completion.truncated else prose or value, None))
+        return Vote(_normal(value), payload=(value, None), text=value)
+    shown = value if completion.truncated else prose or value
+    return Vote(_normal(value), payload=(shown, None), text=f"{value}\n{shown}" if shown != value else value)
 
 
 def _schema_failure(choice: Choice) -> str:

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from kgot_core.contracts.sink import Sink
 from kgot_core.contracts.task import Usage
 from kgot_core.errors import ReplayDiverged
-from kgot_core.events import CallEvent, Event, ModelCalled, Notice, from_record, request_hash, to_fields
+from kgot_core.events import CallEvent, Event, ModelCalled, Notice, TextsEmbedded, from_record, request_hash, to_fields
 from kgot_core.graph.values import JsonValue
 from kgot_core.run.faults import said
 from kgot_core.run.folder import RunWriter
@@ -67,7 +67,7 @@ class Journal:
         Raises:
             KgotError: The record cannot be written; the sinks have been told all the same.
         """
-        if isinstance(event, ModelCalled):
+        if isinstance(event, ModelCalled | TextsEmbedded):
             self.usage += Usage(**event.usage)  # type: ignore[arg-type]
         record: dict[str, JsonValue] = {
             "run": self.run,

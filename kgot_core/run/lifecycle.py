@@ -13,6 +13,7 @@ from kgot_core.events import RunStarted
 from kgot_core.run.caps import Budget
 from kgot_core.run.code import CodeDesk
 from kgot_core.run.context import Progress, RunContext
+from kgot_core.run.embedding import EmbeddingDesk
 from kgot_core.run.ending import checked, failure, finish, was_cancelled
 from kgot_core.run.faults import said
 from kgot_core.run.files import FileShelf, describe_attachment
@@ -111,11 +112,12 @@ async def _answer(
         sandbox=parts.sandbox,
         journal=journal,
         models=models,
+        embedding=EmbeddingDesk(journal, parts.embedder, parts.model_names.get("embedding", "")),
         code=code,
         prompts=parts.prompts,
         transcript=Transcript(task, files, graph.dialect, graph.state, parts.state_tokens),
         voters=parts.voters,
-        rules={"graph": rules, "tool": parts.prompts.fill("tool_rules")},
+        rules={"graph": rules, "tool": parts.prompts.fill("tool_rules"), "judge": rules},
         progress=Progress(parts.options.result_tokens),
         budget=budget,
     )

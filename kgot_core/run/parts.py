@@ -15,6 +15,7 @@ from kgot_core.contracts.strategy import Strategy
 from kgot_core.contracts.voter import Voter
 from kgot_core.graph.schema import GraphSchema
 from kgot_core.providers import ToolProvider
+from kgot_core.run.embedding import Embedder
 from kgot_core.run.model import Client
 from kgot_core.run.prompts import Prompts
 
@@ -55,6 +56,7 @@ class Parts:
         state_tokens: Tokens that the state may take in a prompt.
         graph_seconds: Time limit of a call of the store.
         graph_rows: Rows of a query that are kept.
+        embedder: The embedding model; ``None`` where there is none.
     """
 
     options: RunOptions
@@ -76,5 +78,6 @@ class Parts:
     state_tokens: int = 40_000
     graph_seconds: float = 30.0
     graph_rows: int = 200
+    embedder: Embedder | None = None
     code_limits: SandboxLimits = field(default_factory=SandboxLimits)
     close_backend: bool = True

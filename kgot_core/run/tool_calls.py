@@ -8,18 +8,20 @@ from collections.abc import Mapping, Sequence
 from kgot_core.contracts.model import Completion, ToolCallRequest
 from kgot_core.contracts.run import Run
 from kgot_core.contracts.tools import ToolResult
+from kgot_core.contracts.voter import Ballot, Vote
 from kgot_core.errors import Unreadable
 from kgot_core.reading.toolcalls import read_tool_calls
 from kgot_core.run.side_by_side import side_by_side
 from kgot_core.run.toolbox import unknown_tool
 from kgot_core.run.transcript import asked_again
+from kgot_core.run.voting import record
 
 DEFAULT_TOOL = "ask_llm"
 CORRECTIONS = 2
 
 
 async def choose_tools(run: Run, missing: str) -> tuple[ToolCallRequest, ...]:
-    """Asks the tool chain for calls; wrong ones go back with the reason, and if none fits, a model is asked.
+    """Lets the tool chain choose calls; wrong ones go back with the reason, and if none fits, a model is asked.
 
     Args:
         run: The run at this step.
@@ -29,16 +31,14 @@ async def choose_tools(run: Run, missing: str) -> tuple[ToolCallRequest, ...]:
         Distinct calls that can be made.
     """
     slots = {"question": asked_again(run.task.question), "missing": missing}
-    tail = run.prompt("choose_tools", **slots)
-    good: list[ToolCallRequest] = []
-    for attempt in range(1 + CORRECTIONS):
-        step = "choice" if attempt == 0 else f"correction-{attempt}"
-        reply = await run.ask_with_state(step, "choose_tools", tail, role="tool")
+    good, problems = await _voted(run, run.prompt("choose_tools", **slots), missing)
+    for attempt in range(1, 1 + CORRECTIONS if problems else 1):
+        tail = run.prompt("choose_again", problems="\n".join(f"- {problem}" for problem in problems), **slots)
+        reply = await run.ask_with_state(f"correction-{attempt}", "choose_tools", tail, role="tool")
         calls, problems = _read(run, reply.completions[0])
         good = _distinct([*good, *calls])
         if not problems:
             break
-        tail = run.prompt("choose_again", problems="\n".join(f"- {problem}" for problem in problems), **slots)
     if not good and any(spec.name == DEFAULT_TOOL for spec in run.tools.specs):
         question = f"{run.task.question}\n\nWanted now: {missing}"
         good = [ToolCallRequest(DEFAULT_TOOL, {"question": question})]
@@ -48,6 +48,40 @@ async def choose_tools(run: Run, missing: str) -> tuple[ToolCallRequest, ...]:
 async def call_tools(run: Run, calls: Sequence[ToolCallRequest]) -> tuple[ToolResult, ...]:
     """Runs the calls side by side; results come in the order of the calls."""
     return await side_by_side(run.tools.call(f"{run.path}/{number}", call) for number, call in enumerate(calls, 1))
+
+
+async def _voted(run: Run, tail: str, missing: str) -> tuple[list[ToolCallRequest], list[str]]:
+    """Puts the choice to the vote; gives the calls that won, and what is wrong with others of the same sample."""
+    size = run.options.choose_tools_votes
+
+    async def draw(first: int, count: int) -> Sequence[Vote]:
+        step = "choice" if first == 1 else f"choice-{first}"
+        temperature = run.options.vote_temperature if size > 1 else None
+        reply = await run.ask_with_state(step, "choose_tools", tail, role="tool", n=count, temperature=temperature)
+        return [_vote(*_read(run, completion)) for completion in reply.completions]
+
+    at_once = size == 1 or await run.samples_at_once("at-once", "tool")
+    # A sample without a call that can be made is corrected, with the reason, where no other has one either.
+    ballot = Ballot("choose_tools", size, draw, at_once=at_once, redraw=False, basis=missing, with_state=True)
+    choice = await run.vote(ballot)
+    best = (choice.supporting() or choice.votes)[0]
+    if size > 1:
+        record(run, ballot, choice, best.text)
+    calls, problems = best.payload or ([], [best.reason])
+    return calls, problems
+
+
+def _vote(calls: Sequence[ToolCallRequest], problems: Sequence[str]) -> Vote:
+    distinct = _distinct(calls)
+    lines = [f"{call.name}({json.dumps(dict(call.arguments), ensure_ascii=False, default=str)})" for call in distinct]
+    key = "; ".join(sorted(_call_key(call) for call in distinct))
+    return Vote(key or None, "; ".join(problems), (distinct, list(problems)), "\n".join(lines))
+
+
+def _call_key(call: ToolCallRequest) -> str:
+    """The same call written twice counts as one: case, spaces and the order of arguments do not matter."""
+    arguments = json.dumps(dict(call.arguments), sort_keys=True, ensure_ascii=False, default=str)
+    return " ".join(f"{call.name}({arguments})".casefold().split())
 
 
 def _read(run: Run, completion: Completion) -> tuple[list[ToolCallRequest], list[str]]:

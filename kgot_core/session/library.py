@@ -22,6 +22,7 @@ from kgot_core.settings import Override, Settings, Sources
 from kgot_core.settings.start import config_folder, load_plugins, refuse_failures
 
 if TYPE_CHECKING:
+    from langchain_core.embeddings import Embeddings
     from langchain_core.language_models import BaseChatModel
     from langchain_core.tools import BaseTool
     from pydantic import BaseModel
@@ -33,7 +34,7 @@ CANCEL_SECONDS = 5.0
 def open_session(
     settings: Mapping[str, Any] | None = None,
     *,
-    models: Mapping[str, BaseChatModel] | None = None,
+    models: Mapping[str, BaseChatModel | Embeddings] | None = None,
     tools: Sequence[BaseTool | Callable[..., Any]] = (),
     backend: GraphBackend | Callable[[OpenContext], GraphBackend] | None = None,
     sinks: Sequence[Sink] = (),
@@ -47,7 +48,8 @@ def open_session(
     Args:
         settings: Settings by dotted key (``{"loop.max_iterations": 3}``) or as nested tables; they win over files and
             environment.
-        models: Chat models of LangChain by role, ``{"graph": model}``; they win over the settings.
+        models: Chat models of LangChain by role, ``{"graph": model}``, and an embedding model for ``embedding``; they
+            win over the settings.
         tools: LangChain tools or plain functions with a docstring, beside those of the settings.
         backend: A graph backend, or a function that opens one; wins over the settings.
         sinks: Where events go beside the run's folder.

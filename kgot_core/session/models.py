@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 from kgot_core.contracts.model import ModelSpec, Role
 from kgot_core.errors import UsageError
 from kgot_core.models.client import ModelClient
+from kgot_core.models.embedding import EmbeddingClient
 from kgot_core.models.retry import RetryPolicy
 from kgot_core.plugins import PluginRegistry
+from kgot_core.run.embedding import Embedder
 from kgot_core.run.model import Client
 from kgot_core.session.checks import opened, problem_of
 from kgot_core.settings import Settings, provider_settings
+
+EMBEDDING: Literal["embedding"] = "embedding"
 
 
 def open_models(
     registry: PluginRegistry, settings: Settings, given: Mapping[str, Any], tools_prompt: str
 ) -> tuple[dict[str, Client], dict[str, str]]:
-    """Opens the models of all roles that have one; roles that name the same one share its client.
+    """Opens the chat models of all roles that have one; roles that name the same one share its client.
 
     Args:
         registry: The plugins.
@@ -40,6 +44,8 @@ def open_models(
     names: dict[str, str] = {}
     shared: dict[Any, Client] = {}
     for role in get_args(Role):
+        if role == EMBEDDING:
+            continue
         if role in given:
             model = given[role]
             if id(model) not in shared:
@@ -82,16 +88,52 @@ def refuse_unpriced(clients: Mapping[str, Client], names: Mapping[str, str]) -> 
             )
 
 
+def open_embedding(
+    registry: PluginRegistry, settings: Settings, given: Mapping[str, Any]
+) -> tuple[Embedder | None, dict[str, str]]:
+    """Opens the embedding model, if one is set; no other role's model takes its place.
+
+    Args:
+        registry: The plugins.
+        settings: The settings in force.
+        given: Models that were passed in code, by role.
+
+    Returns:
+        Its client, and its name by its role; neither where there is none.
+
+    Raises:
+        UsageError: It is not ready, or its provider has no embedding models.
+        PluginError: Its provider is not installed.
+    """
+    policy = RetryPolicy(attempts=settings.core.loop.max_llm_attempts)
+    if EMBEDDING in given:
+        model = given[EMBEDDING]
+        return EmbeddingClient(model, policy=policy), {EMBEDDING: type(model).__name__}
+    spec = settings.model(EMBEDDING)
+    if spec is None:
+        return None, {}
+    provider = _ready(registry, spec)
+    if provider.embed is None:
+        raise UsageError(
+            f"{spec.provider}: has no embedding models",
+            hint="models.embedding takes one, such as ollama:nomic-embed-text",
+        )
+    opened_model = opened(provider, lambda: provider.embed(provider_settings(settings, provider), spec))
+    return EmbeddingClient(opened_model, spec, policy=policy, owned=True), {EMBEDDING: f"{spec.provider}:{spec.name}"}
+
+
 def _refuse_unknown(given: Mapping[str, Any]) -> None:
+    from langchain_core.embeddings import Embeddings
     from langchain_core.language_models import BaseChatModel
 
     for role, model in given.items():
         if role not in get_args(Role):
             near = difflib.get_close_matches(role, get_args(Role), n=1) or get_args(Role)
             raise UsageError(f"there is no model role {role!r}", hint=f"did you mean {' or '.join(near)}?")
-        if not isinstance(model, BaseChatModel) and not hasattr(model, "samples_at_once"):
+        kind, what = (Embeddings, "embedding") if role == EMBEDDING else (BaseChatModel, "chat")
+        if not isinstance(model, kind) and not (hasattr(model, "samples_at_once") and role != EMBEDDING):
             raise UsageError(
-                f"the model of {role} is a LangChain chat model, not {type(model).__name__}",
+                f"the model of {role} is a LangChain {what} model, not {type(model).__name__}",
                 hint=f"the name of a model goes into the settings, as models.{role}",
             )
 
@@ -99,8 +141,13 @@ def _refuse_unknown(given: Mapping[str, Any]) -> None:
 def _open(
     registry: PluginRegistry, spec: ModelSpec, policy: RetryPolicy, settings: Settings, tools_prompt: str
 ) -> Client:
+    provider = _ready(registry, spec)
+    model = opened(provider, lambda: provider.open(provider_settings(settings, provider), spec))
+    return ModelClient(model, spec, policy=policy, owned=True, tools_prompt=tools_prompt)
+
+
+def _ready(registry: PluginRegistry, spec: ModelSpec) -> Any:
     provider: Any = registry.get("model", spec.provider)
     if problem := problem_of(provider, spec):
         raise UsageError(f"model {spec.provider}:{spec.name}: {problem.message}", hint=problem.hint)
-    model = opened(provider, lambda: provider.open(provider_settings(settings, provider), spec))
-    return ModelClient(model, spec, policy=policy, owned=True, tools_prompt=tools_prompt)
+    return provider

@@ -21,7 +21,7 @@ from kgot_core.run.parts import Parts
 from kgot_core.run.prompts import Prompts
 from kgot_core.sandboxes.auto import choose
 from kgot_core.session.checks import opened, ready_settings
-from kgot_core.session.models import open_models, refuse_unpriced
+from kgot_core.session.models import open_embedding, open_models, refuse_unpriced
 from kgot_core.session.tools import find_tools
 from kgot_core.settings import Settings, provider_settings
 
@@ -51,6 +51,8 @@ def open_parts(registry: PluginRegistry, settings: Settings, given: Given) -> Pa
     clients, names = open_models(registry, settings, given.models, common["prompts"].text("tools_as_text"))
     if settings.core.caps.max_cost is not None:
         refuse_unpriced(clients, names)
+    embedder, embedding_name = open_embedding(registry, settings, given.models)
+    names |= embedding_name
     schema = read_schema(Path(settings.core.graph.schema)) if settings.core.graph.schema else None
     return Parts(
         **common,
@@ -69,6 +71,7 @@ def open_parts(registry: PluginRegistry, settings: Settings, given: Given) -> Pa
         sandbox=sandbox,
         clients=clients,
         model_names=names,
+        embedder=embedder,
         tools=find_tools(registry, settings, given.tools),
         schema=schema,
         schema_text=schema_text(schema) if schema else "",
@@ -131,6 +134,9 @@ def _common(registry: PluginRegistry, settings: Settings, schema: JsonSchema | N
             caps=core.caps,
             check_sources=core.checks.sources,
             check_by_model=core.checks.model,
+            choose_tools_votes=core.votes.choose_tools,
+            final_votes=core.votes.final,
+            abstain_below=core.votes.abstain_below,
         ),
         "solver": _open(registry, settings, "solver", core.solver[0]),
         "strategy": _open(registry, settings, "strategy", core.strategy),

@@ -27,7 +27,7 @@ def redactor(settings: Settings, models: Iterable[object]) -> Callable[[str], st
     """
     found = settings.secrets() | _usual(settings.env) | _in_addresses(settings)
     for model in models:
-        found |= secrets_of(model) if hasattr(type(model), "model_fields") else set()  # type: ignore[arg-type]
+        found |= secrets_of(model)
     hidden = sorted((text for text in found if _worth_hiding(text)), key=lambda text: (-len(text), text))
 
     def redact(text: str) -> str:

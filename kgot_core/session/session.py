@@ -31,6 +31,7 @@ from kgot_core.session.schema import json_schema
 from kgot_core.session.sinks import Kept, NamedSink, Opened, QueueSink, find_sinks
 
 if TYPE_CHECKING:
+    from langchain_core.embeddings import Embeddings
     from langchain_core.language_models import BaseChatModel
     from langchain_core.tools import BaseTool
     from pydantic import BaseModel
@@ -47,7 +48,8 @@ class Session:
     Args:
         registry: The plugins.
         settings: The settings in force.
-        models: Models by role that win over the settings' names: chat models of LangChain. They are not closed.
+        models: Models by role that win over the settings' names: chat models of LangChain, for ``embedding`` an
+            embedding model. They are not closed.
         tools: LangChain tools or plain functions beside those of the settings.
         backend: An open backend or a function that opens one; an open one is not closed and serves one run at a time.
         sinks: Further sinks; not closed.
@@ -63,7 +65,7 @@ class Session:
         registry: PluginRegistry,
         settings: Settings,
         *,
-        models: Mapping[str, BaseChatModel] | None = None,
+        models: Mapping[str, BaseChatModel | Embeddings] | None = None,
         tools: Sequence[BaseTool | Any] = (),
         backend: GraphBackend | Any = None,
         sinks: Sequence[Sink] = (),
@@ -97,7 +99,7 @@ class Session:
         # A stream that was left is told so by the loop, at a time of its own.
         await _cancel(*self._streams)
         given = {id(model) for model in self._given.models.values()}
-        for client in set(parts.clients.values()) if parts else ():
+        for client in {*parts.clients.values(), parts.embedder} if parts else ():
             close = getattr(client, "aclose", None)
             if close is not None and id(client) not in given:
                 # A client that cannot be closed must not hide what the session was used for.

@@ -140,6 +140,8 @@ def _typed(key: Key, given: Given) -> tuple[Any, bool]:
     if isinstance(value, int | float) and not isinstance(value, bool):
         if key.minimum is not None and value < key.minimum:
             raise _wrong(key, f"{type_text(key.type)}, at least {key.minimum}", given)
+        if key.maximum is not None and value > key.maximum:
+            raise _wrong(key, f"{type_text(key.type)}, at most {key.maximum:g}", given)
         if key.above is not None and value <= key.above:
             raise _wrong(key, f"{type_text(key.type)} above {key.above}", given)
     return value, False

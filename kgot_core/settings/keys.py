@@ -30,6 +30,7 @@ class Key:
         trusted: Needs a trusted file; ``None``: its name decides.
         is_path: A relative path starts where it was set.
         minimum: Least number, if any.
+        maximum: Largest number, if any.
         above: A number that it must exceed, if any.
     """
 
@@ -41,6 +42,7 @@ class Key:
     trusted: bool | None = None
     is_path: bool = False
     minimum: float | None = None
+    maximum: float | None = None
     above: float | None = None
 
     @property
@@ -78,6 +80,7 @@ def _keys(kind: type, path: KeyPath, described: Mapping[str, Mapping[str, Any]])
             said.get("trusted"),
             bool(said.get("path", False)),
             said.get("minimum"),
+            said.get("maximum"),
             said.get("above"),
         )
 

@@ -38,6 +38,7 @@ def setting(
     trusted: bool = False,
     path: bool = False,
     minimum: float | None = None,
+    maximum: float | None = None,
     above: float | None = None,
 ) -> Any:
     """Makes a field of a settings dataclass.
@@ -49,9 +50,10 @@ def setting(
         trusted: A ``kgot.toml`` may set it only in the user's own config folder, or once it is trusted.
         path: It is a path; a relative one starts at the folder of the file that sets it, else at the working folder.
         minimum: The least number allowed.
+        maximum: The largest number allowed.
         above: A number that it must exceed.
     """
-    limits = {"minimum": minimum, "above": above}
+    limits = {"minimum": minimum, "maximum": maximum, "above": above}
     said = {"help": help, "secret": secret, "trusted": trusted, "path": path, **limits}
     return field(default=default, repr=not secret, metadata=said)
 
@@ -103,9 +105,14 @@ class VoterSettings:
 
 @dataclass(frozen=True)
 class VotesSettings:
-    """``votes.*``: the samples that are voted on."""
+    """``votes.*``: the samples that are voted on. Those of the next step and of the parse are set by ``loop.*``."""
 
     temperature: float = setting(0.7, "sampling temperature of votes", minimum=0)
+    choose_tools: int = setting(1, "samples of the choice of tools in each round", minimum=1)
+    final: int = setting(1, "whole solutions that the final answer is chosen from", minimum=1)
+    abstain_below: float = setting(
+        0.0, "agreement, 0 to 1, below which a run says that it does not know; 0 never does", minimum=0, maximum=1
+    )
 
 
 @dataclass(frozen=True)

@@ -159,7 +159,7 @@ class Settings:
         return entry.value.read(path, self.env) if isinstance(entry.value, Secret) else entry.value
 
     def model(self, role: Role) -> ModelSpec | None:
-        """Gives the model of a role; that of ``graph`` where the role has none.
+        """Gives the model of a role; that of ``graph`` where the role has none and asks a chat model.
 
         A role's table without ``model`` changes what it sets and takes all else from ``graph``.
 
@@ -173,7 +173,7 @@ class Settings:
         from kgot_core.contracts.model import ModelSpec
 
         own = self.raw("models", role)
-        named = role if own.get("model") else "graph"
+        named = role if own.get("model") or role == "embedding" else "graph"
         table = own if named == role else {**self.raw("models", "graph"), **own}
         name = table.pop("model", "")
         if not name:

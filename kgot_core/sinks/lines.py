@@ -47,6 +47,9 @@ def _(event: events.IterationStarted, graph: TaskGraph) -> Sequence[str]:
 def _(event: events.Voted, graph: TaskGraph) -> Sequence[str]:
     if event.stage == "parse":
         return ()
+    if event.stage != "decide":
+        what = {"choose_tools": "tools", "final": "answer"}.get(event.stage, event.stage)
+        return [f"  vote on the {what}: {one_line(event.choice)} (agreement {event.agreement:.2f})"]
     shown = ", ".join(f"{name} {count}" for name, count in event.counts.items()) or "none readable"
     spoiled = f", unreadable {event.unreadable}" if event.unreadable else ""
     reason = f" - {one_line(event.reasons[0])}" if event.reasons else ""

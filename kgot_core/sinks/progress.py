@@ -33,7 +33,7 @@ class Totals:
             self.graph = TaskGraph(snapshot_from_json(record["snapshot"]))
         elif kind == "graph_written" and not record["error"]:
             self.graph.apply(change_from_json(record["change"]))
-        elif kind == "model_called":
+        elif kind in ("model_called", "texts_embedded"):
             usage = record["usage"]
             self.tokens += usage.get("input_tokens", 0) + usage.get("output_tokens", 0)
             self.cost += usage.get("cost", 0.0)

@@ -11,6 +11,7 @@ from kgot_core.errors import Unreadable
 from kgot_core.events import SolveFailed
 from kgot_core.reading.blocks import strip_reasoning
 from kgot_core.reading.decision import read_decision
+from kgot_core.reading.unknown import says_unknown
 from kgot_core.run.evidence import match_names
 from kgot_core.run.examples import copies_decision
 from kgot_core.run.transcript import asked_again
@@ -23,7 +24,8 @@ class DirectSolver(Solver):
 
     async def solve(self, run: Run, proposals: Sequence[Proposal]) -> Sequence[Candidate]:
         """Gives the votes' distinct answers, or one that is asked for; a reply that cannot be read is asked anew."""
-        candidates = [_candidate(run, proposal) for proposal in proposals if proposal.text.strip()]
+        said = [proposal for proposal in proposals if proposal.text.strip() and not says_unknown(proposal.text)]
+        candidates = [_candidate(run, proposal) for proposal in said]
         if candidates:
             return candidates
         if not len(run.graph.state):
@@ -65,6 +67,8 @@ def _read(run: Run, text: str, cut: bool) -> Proposal | None:
     decision = read_decision(f"SOLVE\n{strip_reasoning(text)}", "direct", cut=cut)
     if not decision.payload.strip():
         raise Unreadable("the reply holds no answer")
+    if says_unknown(decision.payload):
+        return None
     return Proposal(decision.payload.strip(), 1, decision.basis)
 
 

@@ -16,7 +16,8 @@ from kgot_core.run.decide import decide
 from kgot_core.run.enhance import enhance
 from kgot_core.run.evidence import describe
 from kgot_core.run.extract import Extraction
-from kgot_core.run.finish import finish
+from kgot_core.run.final import choose_final
+from kgot_core.run.finish import Finished, finish, no_solution
 from kgot_core.solvers.direct import DirectSolver
 
 
@@ -44,19 +45,29 @@ class KGoTLoop(Strategy):
         return await self._solve(run, (), limit)
 
     async def _solve(self, run: Run, proposals: Sequence[Proposal], iterations: int) -> Outcome:
+        """Lets the final choice have as many solutions as it wants; those after the first write their own query."""
+        how = "voted" if proposals else "forced"
+
+        async def solve(number: int) -> Finished:
+            if number == 1:
+                return await self._solution(run, proposals, how, iterations)
+            return await self._solution(run.at("again", number), (), how, iterations)
+
+        return await choose_final(run.at("final"), solve)
+
+    async def _solution(self, run: Run, proposals: Sequence[Proposal], how: str, iterations: int) -> Finished:
         """Solves by the run's solver, else by reading the graph, else says that there is no solution."""
         solver = run.solver
         candidates = await solver.solve(run.at("solve"), proposals)
-        how = "voted" if proposals else "forced"
         if not candidates and solver.form != "direct":
             candidates = await DirectSolver().solve(run.at("solve", "fallback"), ())
             how = "fallback"
         if not candidates:
             reason = "the graph gave no answer" if len(run.graph.state) else "nothing was found out"
-            return Outcome(NO_SOLUTION, "no_solution", reason=reason, iterations=iterations)
+            return no_solution(reason, iterations)
         return await self._finish(run, candidates[0], f"{how} {candidates[0].how}", iterations)
 
-    async def _finish(self, run: Run, candidate: Candidate, how: str, iterations: int) -> Outcome:
+    async def _finish(self, run: Run, candidate: Candidate, how: str, iterations: int) -> Finished:
         # What is left to do is the last answer.
         run.release_reserve()
         try:
@@ -67,14 +78,14 @@ class KGoTLoop(Strategy):
             status: Status = "capped" if run.options.answer_schema is None else "failed"
             reason = f"stopped at {reached}, before the final parse"
             evidence = describe(run, candidate.elements)
-            return Outcome(candidate.text, status, how, None, reason, evidence, iterations)
+            return Finished(Outcome(candidate.text, status, how, None, reason, evidence, iterations), None)
 
     async def _capped(self, run: Run, cap: str, iterations: int) -> Outcome:
-        """Solves within what is kept of the cap for that."""
+        """Solves within what is kept of the cap for that, once."""
         run.emit(CapHit(cap=cap))
         run.release_reserve()
         try:
-            outcome = await self._solve(run.at("capped"), (), iterations)
+            outcome = (await self._solution(run.at("capped"), (), "forced", iterations)).outcome
         except CapReached as reached:
             return Outcome(NO_SOLUTION, "no_solution", reason=f"stopped at {reached}", iterations=iterations)
         status: Status = "capped" if outcome.status == "answered" else outcome.status

@@ -32,12 +32,13 @@ class Seen:
 
 @dataclass
 class State:
-    """What the threads of a server share; ``born`` is the zero of its times."""
+    """What the threads of a server share; ``born`` is the zero of its times, ``embedded`` holds what was to embed."""
 
     born: float
     lock: threading.Lock = field(default_factory=threading.Lock)
     stop: threading.Event = field(default_factory=threading.Event)
     seen: list[Seen] = field(default_factory=list)
+    embedded: list[Mapping[str, Any]] = field(default_factory=list)
     in_flight: int = 0
     most_in_flight: int = 0
 
@@ -55,6 +56,9 @@ class Backend(Protocol):
 
     def body(self, payload: Mapping[str, Any], result: ScriptResult) -> dict[str, Any]:
         """Gives the body of a good answer."""
+
+    def vectors(self, payload: Mapping[str, Any]) -> HttpError | dict[str, Any]:
+        """Gives what a request for embeddings is answered with."""
 
 
 def listen(backend: Backend) -> ThreadingHTTPServer:
@@ -96,10 +100,14 @@ def _handler(backend: Backend) -> type[BaseHTTPRequestHandler]:
             raw = self.rfile.read(int(self.headers.get("Content-Length") or 0))
             if self._wrong_key():
                 return
-            if self.path.rstrip("/") != "/v1/chat/completions":
+            path = self.path.rstrip("/")
+            if path not in ("/v1/chat/completions", "/v1/embeddings"):
                 self._send(404, {"error": {"message": f"no such path: {self.path}"}})
                 return
             payload = json.loads(raw)
+            if path == "/v1/embeddings":
+                self._embed(payload)
+                return
             seen = Seen(payload, self.headers.get("Authorization") or "", time.monotonic() - state.born)
             with state.lock:
                 index = len(state.seen)
@@ -116,6 +124,15 @@ def _handler(backend: Backend) -> type[BaseHTTPRequestHandler]:
                     state.in_flight -= 1
                     seen.ended = time.monotonic() - state.born
             self._play(payload, result)
+
+        def _embed(self, payload: Mapping[str, Any]) -> None:
+            with state.lock:
+                state.embedded.append(payload)
+            result = backend.vectors(payload)
+            if isinstance(result, HttpError):
+                self._send(result.status, result.body(), result.headers)
+            else:
+                self._send(200, result)
 
         def _wrong_key(self) -> bool:
             if not backend.key or self.headers.get("Authorization") == f"Bearer {backend.key}":

@@ -1,4 +1,4 @@
-"""A scripted server on loopback that speaks the OpenAI chat protocol, faults included. Imports no model library.
+"""A scripted server on loopback that speaks the OpenAI protocol, faults included. Imports no model library.
 
 A script is a function ``(payload, index)`` that gives what request number ``index`` (from 0, in order of arrival) is
 answered with::
@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from kgot_core.contracts.model import ModelSpec
+from kgot_core.models.likeness import likeness_vector
 from kgot_core.models.tokens import estimate_tokens
 from kgot_core.testing.openai_http import Seen, State, listen
 from kgot_core.testing.openai_wire import (
@@ -30,6 +31,7 @@ from kgot_core.testing.openai_wire import (
     Script,
     ScriptResult,
     completion_body,
+    embedding_body,
     prompt_text,
 )
 
@@ -74,6 +76,7 @@ class OpenAIServer:
         report_usage: Send token numbers.
         delay: Seconds that each chat request takes.
         count: Counts the tokens of a text.
+        embed: Gives the vector of a text, or the fault with which a request for embeddings is answered.
     """
 
     def __init__(
@@ -88,6 +91,7 @@ class OpenAIServer:
         report_usage: bool = True,
         delay: float = 0.0,
         count: Callable[[str], int] = estimate_tokens,
+        embed: Callable[[str], Sequence[float]] | HttpError = likeness_vector,
     ) -> None:
         self.script: Script = (lambda payload, index: script) if isinstance(script, str) else script
         self.models = tuple(models)
@@ -98,6 +102,7 @@ class OpenAIServer:
         self.report_usage = report_usage
         self.delay = delay
         self.count = count
+        self.embed = embed
         self.state = State(time.monotonic())
         self._http: ThreadingHTTPServer | None = None
 
@@ -125,6 +130,12 @@ class OpenAIServer:
     def payloads(self) -> list[Mapping[str, Any]]:
         """Bodies of the chat requests, in order of arrival."""
         return [entry.payload for entry in self.seen]
+
+    @property
+    def embedded(self) -> list[Mapping[str, Any]]:
+        """Bodies of the requests for embeddings, in order of arrival."""
+        with self.state.lock:
+            return list(self.state.embedded)
 
     @property
     def most_in_flight(self) -> int:
@@ -173,3 +184,7 @@ class OpenAIServer:
         if not self.report_usage:
             del body["usage"]
         return body
+
+    def vectors(self, payload: Mapping[str, Any]) -> HttpError | dict[str, Any]:
+        """Gives what a request for embeddings is answered with."""
+        return self.embed if isinstance(self.embed, HttpError) else embedding_body(payload, self.embed)

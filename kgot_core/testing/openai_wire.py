@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import struct
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -95,6 +97,17 @@ def completion_body(
             "prompt_tokens_details": {"cached_tokens": samples[0].cached_tokens if samples else 0},
         },
     }
+
+
+def embedding_body(payload: Mapping[str, Any], embed: Callable[[str], Sequence[float]]) -> dict[str, Any]:
+    """Builds the answer to a request for embeddings, as numbers or, where they are asked for so, as base64."""
+    texts = [payload["input"]] if isinstance(payload["input"], str) else payload["input"]
+    vectors: list[Any] = [list(embed(text)) for text in texts]
+    if payload.get("encoding_format") == "base64":
+        vectors = [base64.b64encode(struct.pack(f"<{len(vector)}f", *vector)).decode() for vector in vectors]
+    data = [{"object": "embedding", "index": index, "embedding": vector} for index, vector in enumerate(vectors)]
+    usage = {"prompt_tokens": 0, "total_tokens": 0}
+    return {"object": "list", "data": data, "model": payload.get("model", ""), "usage": usage}
 
 
 def prompt_text(payload: Mapping[str, Any]) -> str:
