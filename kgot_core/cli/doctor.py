@@ -65,7 +65,7 @@ def _models(registry: PluginRegistry, settings: Settings) -> Iterator[Finding]:
     from kgot_core.contracts.model import Role
     from kgot_core.errors import KgotError
     from kgot_core.models.providers import reachable
-    from kgot_core.session.checks import problem_of
+    from kgot_core.session.checks import problem_of_model
 
     seen: set[str] = set()
     for role in get_args(Role):
@@ -81,7 +81,7 @@ def _models(registry: PluginRegistry, settings: Settings) -> Iterator[Finding]:
                 continue
             seen.add(name)
             provider: Any = registry.get("model", spec.provider)
-            problem = problem_of(provider, spec) or asyncio.run(reachable(spec))
+            problem = problem_of_model(provider, spec, role) or asyncio.run(reachable(spec))
         except KgotError as error:
             if error.message not in seen:  # roles without a model of their own have the fault of graph
                 seen.add(error.message)

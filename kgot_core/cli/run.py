@@ -7,8 +7,9 @@ import contextlib
 import json
 import signal
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from kgot_core.session.session import Session
     from kgot_core.settings import Override
 
+T = TypeVar("T", int, float)
 EXIT_CODES = {"answered": 0, "capped": 0, "no_solution": 3, "abstained": 3, "failed": FAILED, "cancelled": INTERRUPTED}
 
 
@@ -32,6 +34,7 @@ EXIT_CODES = {"answered": 0, "capped": 0, "no_solution": 3, "abstained": 3, "fai
 @click.option("--solver", "solvers", metavar="NAME", multiple=True, help="How the graph gives the answer.")
 @click.option("--strategy", metavar="NAME", help="Who runs the whole task.")
 @click.option("--voter", metavar="NAME", help="How several samples become one choice.")
+@click.option("--abstain-below", metavar="SHARE", help="Say that it is not known where samples agree less, 0 to 1.")
 @click.option("--model", metavar="SPEC", help="Model of all roles, as provider:name.")
 @click.option("--tool-model", metavar="SPEC", help="Model of the role tool, as provider:name.")
 @click.option("--tool", "tools", metavar="NAME", multiple=True, help="Offer these tools only; may be repeated.")
@@ -52,7 +55,7 @@ def run(
     """Answer QUESTION with a knowledge graph of the task; without QUESTION it is read from standard input.
 
     The answer goes to standard output, progress to standard error. Exit code: 0 answered, 1 failed, 2 wrong usage,
-    3 no solution, 75 interrupted.
+    3 no solution or not sure enough, 75 interrupted.
     """
     from kgot_core.contracts.task import Task
     from kgot_core.errors import UsageError
@@ -123,6 +126,7 @@ def _overrides(
     solvers: tuple[str, ...],
     strategy: str | None,
     voter: str | None,
+    abstain_below: str | None,
     model: str | None,
     tool_model: str | None,
     tools: tuple[str, ...],
@@ -142,6 +146,7 @@ def _overrides(
         "--solver": ("solver", solvers),
         "--strategy": ("strategy", strategy),
         "--voter": ("voter", voter),
+        "--abstain-below": ("votes.abstain_below", _number("--abstain-below", abstain_below, float, "a number")),
         "--model": ("models.graph.model", model),
         "--tool-model": ("models.tool.model", tool_model),
         "--tool": ("tools.enabled", tools),
@@ -150,19 +155,20 @@ def _overrides(
         "--max-cost": ("caps.max_cost", _number("--max-cost", max_cost)),
         "--max-tokens": ("caps.max_tokens", _whole_number("--max-tokens", max_tokens)),
         "--deadline": ("caps.deadline", _duration("--deadline", deadline)),
+        "--max-iterations": ("loop.max_iterations", _number("--max-iterations", max_iterations, int, "a whole number")),
         "--format": ("format", answer_format),
         "--out": ("runs_dir", out),
     }
     return [Override(key, value, option) for option, (key, value) in named.items() if value not in (None, ())]
 
 
-def _whole_number(option: str, text: str | None) -> int | None:
+def _number(option: str, text: str | None, kind: Callable[[str], T], what: str) -> T | None:
     from kgot_core.errors import UsageError
 
     try:
-        return None if text is None else int(text)
+        return None if text is None else kind(text)
     except ValueError:
-        raise UsageError(f"{option} takes a whole number, not {text!r}") from None
+        raise UsageError(f"{option} takes {what}, not {text!r}") from None
 
 
 def _number(option: str, text: str | None, what: str = "a number") -> float | None:

@@ -86,8 +86,12 @@ class EmbeddingClient:
             ContextOverflow: A text is too long for the model.
             ModelError: The request failed for good.
         """
+
+        async def attempt() -> tuple[tuple[float, ...], ...]:
+            return await self._attempt(list(texts))
+
         try:
-            vectors = await persist(lambda: self._attempt(list(texts)), self._policy, self._quiet(on_retry))
+            vectors = await persist(attempt, self._policy, self._quiet(on_retry))
         except Failed as failed:
             kind = ContextOverflow if failed.fault.outcome == "overflow" else ModelError
             raise kind(self._redactor.line(failed.fault.cause), hint=failed.fault.hint) from None

@@ -107,8 +107,8 @@ def _problem(choice: object, votes: Sequence[Vote]) -> str:
     """Tells what is wrong with what a voter gave; empty where it may stand."""
     if not isinstance(choice, Choice):
         return f"gave a {type(choice).__name__}, which is no choice"
-    keys = {vote.key for vote in votes}
-    if choice.key in keys - {None} or (choice.key is None and votes and keys == {None}):
+    readable = [vote.key for vote in votes if vote.key is not None]
+    if choice.key in readable or (choice.key is None and votes and not readable):
         return ""
     return f"chose {choice.key!r:.80}, which no sample is for"
 

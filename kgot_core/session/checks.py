@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from kgot_core.contracts.model import ModelSpec, Role
 from kgot_core.errors import KgotError, PluginError, UsageError
-from kgot_core.providers import Problem, Provider
+from kgot_core.providers import ModelProvider, Problem, Provider
 from kgot_core.run.faults import said
 from kgot_core.settings import Settings, provider_settings
 
@@ -26,6 +27,13 @@ def problem_of(provider: Provider, settings: Any) -> Problem | None:
         return Problem(error.message, error.hint)
     except (Exception, SystemExit) as error:
         return Problem(f"its check failed: {said(error)}")
+
+
+def problem_of_model(provider: ModelProvider, spec: ModelSpec, role: Role) -> Problem | None:
+    """Asks a provider whether a model is ready for a role."""
+    if role == "embedding" and provider.embed is None:
+        return Problem(f"{provider.name}: has no embedding models", "name one of another provider, or none")
+    return problem_of(provider, spec)
 
 
 def ready_settings(settings: Settings, provider: Provider) -> Any:

@@ -14,7 +14,7 @@ from kgot_core.models.retry import RetryPolicy
 from kgot_core.plugins import PluginRegistry
 from kgot_core.run.embedding import Embedder
 from kgot_core.run.model import Client
-from kgot_core.session.checks import opened, problem_of
+from kgot_core.session.checks import opened, problem_of_model
 from kgot_core.settings import Settings, provider_settings
 
 EMBEDDING: Literal["embedding"] = "embedding"
@@ -64,7 +64,7 @@ def open_models(
             continue
         key = f"{spec.provider}:{spec.name}:{sorted((name, str(value)) for name, value in spec.settings.items())}"
         if key not in shared:
-            shared[key] = _open(registry, spec, policy, settings, tools_prompt)
+            shared[key] = _open(registry, spec, role, policy, settings, tools_prompt)
         clients[role], names[role] = shared[key], f"{spec.provider}:{spec.name}"
     if "graph" not in clients:
         raise UsageError(
@@ -112,12 +112,7 @@ def open_embedding(
     spec = settings.model(EMBEDDING)
     if spec is None:
         return None, {}
-    provider = _ready(registry, spec)
-    if provider.embed is None:
-        raise UsageError(
-            f"{spec.provider}: has no embedding models",
-            hint="models.embedding takes one, such as ollama:nomic-embed-text",
-        )
+    provider = _ready(registry, spec, EMBEDDING)
     opened_model = opened(provider, lambda: provider.embed(provider_settings(settings, provider), spec))
     return EmbeddingClient(opened_model, spec, policy=policy, owned=True), {EMBEDDING: f"{spec.provider}:{spec.name}"}
 
@@ -139,15 +134,15 @@ def _refuse_unknown(given: Mapping[str, Any]) -> None:
 
 
 def _open(
-    registry: PluginRegistry, spec: ModelSpec, policy: RetryPolicy, settings: Settings, tools_prompt: str
+    registry: PluginRegistry, spec: ModelSpec, role: Role, policy: RetryPolicy, settings: Settings, tools_prompt: str
 ) -> Client:
-    provider = _ready(registry, spec)
+    provider = _ready(registry, spec, role)
     model = opened(provider, lambda: provider.open(provider_settings(settings, provider), spec))
     return ModelClient(model, spec, policy=policy, owned=True, tools_prompt=tools_prompt)
 
 
-def _ready(registry: PluginRegistry, spec: ModelSpec) -> Any:
+def _ready(registry: PluginRegistry, spec: ModelSpec, role: Role) -> Any:
     provider: Any = registry.get("model", spec.provider)
-    if problem := problem_of(provider, spec):
+    if problem := problem_of_model(provider, spec, role):
         raise UsageError(f"model {spec.provider}:{spec.name}: {problem.message}", hint=problem.hint)
     return provider

@@ -141,7 +141,7 @@ class PluginSettings:
 
 @dataclass(frozen=True)
 class ModelSettings:
-    """``models.<role>.*``: the model of a role. A role without a model of its own uses that of ``graph``."""
+    """``models.<role>.*``: the model of a role. One without a model uses that of ``graph``, ``embedding`` none."""
 
     model: str = setting("", "the model as provider:name; models.<role> = NAME is the short form")
     base_url: str = setting("", "address of the server", trusted=True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import permutations
 from typing import Any, ClassVar
 
 import pytest
@@ -23,10 +24,17 @@ from kgot_core.testing.suite import Suite, check_provider, ready
 
 @dataclass
 class Box:
-    """Samples that come one after another, the last one again and again, and how they were asked for."""
+    """Samples that come one after another, the last one again and again, and how they were asked for.
+
+    Attributes:
+        keys: What they are for.
+        asked: First number and count of each draw.
+        alike: Samples for one key differ in nothing.
+    """
 
     keys: Sequence[str | None]
     asked: list[tuple[int, int]] = field(default_factory=list)
+    alike: bool = False
 
     async def draw(self, first: int, count: int) -> Sequence[Vote]:
         """Gives samples."""
@@ -37,7 +45,8 @@ class Box:
 
     def vote(self, number: int) -> Vote:
         """Gives the sample of a number."""
-        return Vote(self.keys[min(number, len(self.keys)) - 1], f"reason {number}", number)
+        key = self.keys[min(number, len(self.keys)) - 1]
+        return Vote(key, f"reason {key}") if self.alike else Vote(key, f"reason {number}", number)
 
 
 class VoterSuite(Suite):
@@ -99,6 +108,24 @@ class VoterSuite(Suite):
         counts = Counter(vote.key for vote in choice.votes)
         assert counts["a"] != counts["b"] or choice.key == "b", "Ballot.tie names the key that wins a tie"
 
+    def test_order_of_a_tie_does_not_matter(self, voter: Voter) -> None:
+        for at_once in (True, False):
+            orders = sorted(set(permutations("aabb")))
+            boxes = [Box(order, alike=True) for order in orders]
+            chosen = {_put(voter, Ballot("decide", 4, box.draw, "a", at_once)).key for box in boxes}
+            assert chosen == {"a"}, f"two samples for each of two keys, and a wins ties: not {sorted(map(str, chosen))}"
+
+    def test_samples_that_must_not_be_drawn_again_are_not(self, voter: Voter) -> None:
+        for keys in (["a", None, "b", None, "a"], [None]):
+            _, box = _chosen(voter, keys, 5, redraw=False)
+            drawn = sum(count for _, count in box.asked)
+            assert drawn <= 5, f"without Ballot.redraw at most the ballot's 5 samples are drawn, not {drawn}"
+
+    def test_agreement_is_a_share(self, voter: Voter) -> None:
+        for keys in (["a"], ["a", "b"], ["a", "b", "c"], [None]):
+            choice, _ = _chosen(voter, keys, 3)
+            assert 0 <= choice.agreement <= 1, f"Choice.agreement is from 0 to 1, not {choice.agreement}"
+
     def test_failure_of_the_model_is_raised(self, voter: Voter) -> None:
         async def draw(first: int, count: int) -> Sequence[Vote]:
             raise ConnectionError("the model is away")
@@ -111,10 +138,16 @@ class VoterSuite(Suite):
 
 
 def _chosen(
-    voter: Voter, keys: Sequence[str | None], size: int, *, tie: str | None = None, at_once: bool = True
+    voter: Voter,
+    keys: Sequence[str | None],
+    size: int,
+    *,
+    tie: str | None = None,
+    at_once: bool = True,
+    redraw: bool = True,
 ) -> tuple[Choice, Box]:
     box = Box(keys)
-    return _put(voter, Ballot("decide", size, box.draw, tie, at_once)), box
+    return _put(voter, Ballot("decide", size, box.draw, tie, at_once, redraw)), box
 
 
 def _put(voter: Voter, ballot: Ballot) -> Choice:

@@ -10,6 +10,7 @@ from kgot_core.contracts.voter import Ballot, Choice, Vote, Voter, count
 from kgot_core.errors import ModelError, Unreadable
 from kgot_core.reading.chosen import read_chosen
 from kgot_core.run.prompts import tagged
+from kgot_core.run.side_by_side import side_by_side
 from kgot_core.run.transcript import asked_again, shorten
 from kgot_core.voters.drawing import draw_all
 
@@ -36,17 +37,24 @@ class JudgeVoter(Voter):
         if len(keys) < 2:
             return Choice.of(ballot.leader(votes), votes)
         orders = [keys, keys[::-1]] if self._both_orders else [keys]
-        chosen: list[str] = []
-        for number, order in enumerate(orders, 1):
-            try:
-                reply = await _ask(run, f"judge-{number}", ballot, order, votes)
-                chosen.append(order[read_chosen(reply.completions[0].text, len(order)) - 1])
-            except (Unreadable, ModelError) as error:
-                run.notice(f"a verdict of the judge on {ballot.stage} does not count: {error}")
+        verdicts = await side_by_side(
+            _verdict(run, f"judge-{number}", ballot, order, votes) for number, order in enumerate(orders, 1)
+        )
+        chosen = [verdict for verdict in verdicts if verdict is not None]
         if not chosen:
             run.notice(f"the judge gave no verdict on {ballot.stage}; the majority of the samples counts")
         # Where the verdicts differ, the judge cannot tell: among what it chose the samples decide.
         return Choice.of(ballot.leader([vote for vote in votes if not chosen or vote.key in chosen]), votes)
+
+
+async def _verdict(run: Run, step: str, ballot: Ballot, order: Sequence[str], votes: Sequence[Vote]) -> str | None:
+    """Gives the key that the judge chooses; ``None`` where it gives none."""
+    try:
+        reply = await _ask(run, step, ballot, order, votes)
+        return order[read_chosen(reply.completions[0].text, len(order)) - 1]
+    except (Unreadable, ModelError) as error:
+        run.notice(f"a verdict of the judge on {ballot.stage} does not count: {error}")
+        return None
 
 
 async def _ask(run: Run, step: str, ballot: Ballot, order: Sequence[str], votes: Sequence[Vote]) -> Reply:

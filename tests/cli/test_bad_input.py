@@ -70,6 +70,13 @@ BAD: Mapping[str, tuple[list[str], int, str]] = {
     "no cost": ([QUESTION, "--max-cost", "0"], 2, "caps.max_cost"),
     "deadline that is no time": ([QUESTION, "--deadline", "soon"], 2, "takes a time such as 90s, 15m or 1h"),
     "limit that is no number": ([QUESTION, "--max-iterations", "many"], 2, "takes a whole number, not 'many'"),
+    "share that is none": ([QUESTION, "--abstain-below", "60"], 2, "must be a number, at most 1"),
+    "share that is no number": ([QUESTION, "--abstain-below", "often"], 2, "takes a number, not 'often'"),
+    "confidence that is none": (
+        [QUESTION, "--voter", "adaptive", "--set", "voters.adaptive.confidence=0"],
+        2,
+        "voters.adaptive.confidence is above 0 and at most 1",
+    ),
     "unknown setting": ([QUESTION, "--set", "loop.max_iteratoins=3"], 2, "max_iteratoins"),
     "setting without value": ([QUESTION, "--set", "loop.max_iterations"], 2, "has no value"),
     "setting of a wrong type": ([QUESTION, "--set", "graph.rows=all"], 2, "graph.rows"),

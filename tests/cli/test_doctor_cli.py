@@ -100,6 +100,16 @@ def test_a_role_of_its_own_is_looked_at_too(server: Any) -> None:
     assert found["model import:no.such:thing"]["state"] == "missing"
 
 
+def test_an_embedding_model_is_looked_at_too(folder: Path, server: Any) -> None:
+    (folder / "own.py").write_text(
+        "from kgot_core.hookspecs import hookimpl\nfrom kgot_core.providers import ModelProvider\n"
+        "@hookimpl\ndef kgot_models():\n"
+        "    return [ModelProvider(name='chat', summary='Chats.', open=lambda settings, spec: None)]\n"
+    )
+    code, found = findings(*of_model(server.url), "--plugin", "own.py", "--set", "models.embedding=chat:m")
+    assert code == 1 and "has no embedding models" in found["model chat:m"]["message"]
+
+
 def test_lines_for_a_person(server: Any) -> None:
     done = kgot("doctor", *of_model(server.url, "wrong-key-1234"))
     lines = done.stdout.splitlines()

@@ -176,6 +176,33 @@ def test_no_solution_has_a_code_of_its_own(server: Server) -> None:
     assert as_json.exit_code == 3 and json.loads(as_json.stdout)["status"] == "no_solution"
 
 
+def test_a_run_that_is_not_sure_enough_says_that_it_does_not_know(server: Server) -> None:
+    story = server.tell(Story(compute="NO"))
+    server.server.script = _one_by_one(story)
+    asked = ("run", QUESTION, "--quiet", "--abstain-below", "0.6", *settings_of(server.url))
+    done = kgot(*asked)
+    assert (done.exit_code, done.stdout) == (3, "")
+    assert done.stderr == "kgot: I do not know: the agreement of 0.33 is below 0.6: 1 of 3 parses agree\n"
+    as_json = json.loads(kgot(*asked, "--json").stdout)
+    assert as_json["status"] == "abstained" and round(as_json["agreement"], 2) == 0.33
+    assert kgot("run", QUESTION, "--quiet", *settings_of(server.url)).exit_code == 0
+
+
+def _one_by_one(story: Any) -> Any:
+    """Gives each of several parses in one request a reply of its own."""
+    from kgot_core.testing.openai_server import Say
+    from kgot_core.testing.openai_wire import prompt_text
+
+    def answer(payload: Mapping[str, Any], index: int) -> Any:
+        prompt = prompt_text(payload)
+        if "You give the final answer" in prompt:
+            return [f"VALUE: {250 + number}" for number in range(payload["n"])]
+        reply = story.reply(prompt)
+        return Say("", [(story.tool, story.arguments)]) if reply is None else reply
+
+    return answer
+
+
 def test_a_failed_run_has_a_code_of_its_own(server: Server) -> None:
     from kgot_core.testing.openai_server import HttpError
 

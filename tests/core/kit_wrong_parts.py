@@ -191,10 +191,35 @@ class AlwaysChooses(MajorityVoter):
 
 
 class IgnoresTies(MajorityVoter):
-    meant = "test_tie_goes_to_the_ballot_s_key"
+    meant = "test_tie_goes_to_the_ballot_s_key test_order_of_a_tie_does_not_matter"
 
     async def choose(self, run, ballot):
         return await super().choose(run, replace(ballot, tie=None))
+
+
+class LastOfEquals(MajorityVoter):
+    """Draws all, and lets a tie go to the last sample."""
+
+    meant = "test_order_of_a_tie_does_not_matter"
+
+    async def choose(self, run, ballot):
+        choice = await super().choose(run, replace(ballot, at_once=True))
+        tied = len(set(choice.counts.values())) == 1 and ballot.size == 4
+        return replace(choice, key=choice.votes[-1].key) if tied else choice
+
+
+class DrawsAgain(MajorityVoter):
+    meant = "test_samples_that_must_not_be_drawn_again_are_not"
+
+    async def choose(self, run, ballot):
+        return await super().choose(run, replace(ballot, redraw=True))
+
+
+class AgreesTooMuch(MajorityVoter):
+    meant = "test_agreement_is_a_share"
+
+    async def choose(self, run, ballot):
+        return replace(await super().choose(run, ballot), measured=2.0)
 
 
 class HidesTheModel(MajorityVoter):

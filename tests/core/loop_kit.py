@@ -25,6 +25,7 @@ from kgot_core.sinks.memory import MemorySink
 QUESTION = "How deep is the lake that feeds the river Ulmet?"
 # What each kind of request says of itself; the first that fits counts.
 MARKS = {
+    "judge": "Several attempts disagree",
     "rest": "was cut off before its end",
     "refused": "could not be written",
     "facts": "<facts_form",
@@ -198,6 +199,7 @@ DEFAULTS: Mapping[str, Answers] = {
     "compute": "NO",
     "mend_code": "I do not know.",
     "parse": "VALUE: 61\nThe lake is 61 metres deep.",
+    "judge": "CHOICE: 1",
     "other": "",
 }
 
@@ -213,6 +215,7 @@ async def solve(
     window: int = 0,
     schema: Any = None,
     folder: Path | None = None,
+    models: Mapping[str, Any] | None = None,
     **answers: Answers,
 ) -> Done:
     """Runs a task to its end.
@@ -227,6 +230,7 @@ async def solve(
         window: The model's context in tokens, without limit by default.
         schema: JSON schema of the answer.
         folder: Folder for the run on disk.
+        models: Models of other roles than ``graph``.
         answers: What stages are answered with, beside ``DEFAULTS``.
     """
     model = StageModel({**DEFAULTS, **answers}, at_once=at_once, window=window)
@@ -234,7 +238,7 @@ async def solve(
     chosen: Any = {"backend": Words()} if backend == "words" else {} if backend == "networkx" else {"backend": backend}
     session = kgot_core.open(
         {"backend": ("networkx",), **(settings or {})},
-        models={"graph": model},  # type: ignore[dict-item]
+        models={"graph": model, **(models or {})},
         tools=tools,
         sinks=[sink],
         runs=folder,

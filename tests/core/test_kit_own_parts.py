@@ -24,9 +24,11 @@ from kgot_core.testing.strategy_suite import StrategySuite
 from kgot_core.testing.suite import SuiteChanged
 from kgot_core.testing.tool_suite import ToolSuite
 from kgot_core.testing.voter_suite import VoterSuite
+from kgot_core.voters.settings import AdaptiveSettings
 
 SOLVERS: Mapping[str, Any] = {provider.name: provider for provider in builtin.kgot_solvers()}
 TOOLS: Mapping[str, Any] = {provider.name: provider for provider in builtin.kgot_tools()}
+VOTERS: Mapping[str, Any] = {provider.name: provider for provider in builtin.kgot_voters()}
 MODELS: Mapping[str, Any] = {provider.name: provider for provider in MODEL_PROVIDERS}
 
 
@@ -43,7 +45,24 @@ class TestLoop(StrategySuite):
 
 
 class TestMajority(VoterSuite):
-    provider = next(iter(builtin.kgot_voters()))
+    provider = VOTERS["majority"]
+
+
+class TestAdaptive(VoterSuite):
+    provider = VOTERS["adaptive"]
+
+
+class TestAdaptiveToCertainty(VoterSuite):
+    provider = VOTERS["adaptive"]
+    settings = AdaptiveSettings(confidence=1.0)
+
+
+class TestJudge(VoterSuite):
+    provider = VOTERS["judge"]
+
+
+class TestStability(VoterSuite):
+    provider = VOTERS["stability"]
 
 
 class TestAskLlm(ToolSuite):

@@ -13,6 +13,7 @@ import pytest
 from kgot_core.contracts.model import ModelSpec, Request, ToolSpec, user
 from kgot_core.errors import ContextOverflow, ModelError
 from kgot_core.models.client import ModelClient
+from kgot_core.models.embedding import EmbeddingClient
 from kgot_core.models.providers import MODEL_PROVIDERS, reachable
 from kgot_core.models.retry import RetryPolicy
 
@@ -162,3 +163,14 @@ async def test_reachable(ollama: FakeOllama) -> None:
     ollama.http.server_close()
     gone = await reachable(ollama.spec("m"))
     assert gone is not None and "cannot be reached" in gone.message and "ollama serve" in gone.hint
+
+
+async def test_ollama_embeds_with_the_settings_of_its_role(ollama: FakeOllama) -> None:
+    ollama.answers = [(200, {"model": "m", "embeddings": [[1.0, 0.0], [0.6, 0.8]]})]
+    spec = ollama.spec(num_ctx=2048)
+    assert OLLAMA.embed is not None
+    client = EmbeddingClient(OLLAMA.embed(None, spec), spec, owned=True)
+    done = await client.embed(["one", "two"])
+    await client.aclose()
+    assert done.vectors == ((1.0, 0.0), (0.6, 0.8)) and done.usage.unpriced == 1
+    assert ollama.payloads[0]["input"] == ["one", "two"] and ollama.payloads[0]["options"]["num_ctx"] == 2048
