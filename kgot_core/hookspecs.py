@@ -53,7 +53,7 @@ def kgot_strategies() -> Iterable[providers.StrategyProvider]:  # type: ignore[e
 
 @hookspec
 def kgot_models() -> Iterable[providers.ModelProvider]:  # type: ignore[empty-body]
-    """Chat models, named ``provider:model``."""
+    """Chat and embedding models, named ``provider:model``."""
 
 
 @hookspec

@@ -9,6 +9,9 @@ from typing import Any
 
 import pytest
 
+from kgot_core.events import from_record
+from kgot_core.sinks.lines import event_lines
+
 STAGES = ["decide", "choose_tools", "parse", "final"]
 ODD = "Where on the old map of 1874 is the source?"
 # For each stage: what wins by number; then what is most like all others.
@@ -179,3 +182,16 @@ async def test_values_of_a_schema_are_voted_on_by_what_they_are(kit: ModuleType)
     assert done.answer.value == {"a": 1, "b": 2} and done.answer.agreement == pytest.approx(2 / 3)
     broken = await kit.solve(settings=settings, parse="VALUE: 61", schema=schema)
     assert broken.answer.status == "failed" and "schema" in broken.answer.reason
+
+
+@pytest.mark.parametrize(
+    ("stage", "shown"),
+    [
+        ("choose_tools", '  vote on the tools: ask_llm({"question": "How deep is Veder?"}) (agreement 0.67)'),
+        ("final", "  vote on the answer: how deep is veder? (agreement 0.67)"),
+    ],
+)
+async def test_a_vote_is_shown_as_one_line(kit: ModuleType, stage: str, shown: str) -> None:
+    done = await run(kit, stage, disagreeing(stage))
+    event = from_record(voted(done, stage))
+    assert event is not None and event_lines(event, done.graph) == [shown]
