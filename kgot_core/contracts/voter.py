@@ -43,7 +43,8 @@ class Ballot:
         draw: ``draw(first, count)`` asks for ``count`` samples more, of which ``first`` is the number of the
             first (so that a repeated run asks the same); an unreadable sample has the key ``None``.
         tie: The key that wins a tie; ``None`` lets the earliest of the leading keys win.
-        at_once: The model answers several samples in one request, so that asking one by one saves nothing.
+        at_once: The model answers several samples in one request, so that asking one by one saves nothing; or all are
+            wanted, for how far they agree.
         redraw: Samples that cannot be read are drawn again; otherwise the stage has a better way to mend them.
         basis: What the samples were made from besides the task, for a voter that asks a model.
         with_state: They were made from the graph as it is, too.

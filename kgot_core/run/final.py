@@ -34,7 +34,8 @@ async def choose_final(run: Run, solve: Callable[[int], Awaitable[Finished]]) ->
     async def draw(first: int, count: int) -> Sequence[Vote]:
         return await side_by_side(vote(number) for number in range(first, first + count))
 
-    ballot = Ballot("final", run.options.final_votes, draw, at_once=False, redraw=False)
+    # Solutions come one by one, but where the agreement decides, a majority that is certain is not enough.
+    ballot = Ballot("final", run.options.final_votes, draw, at_once=run.options.abstain_below > 0, redraw=False)
     choice = await run.vote(ballot)
     outcome: Outcome = (choice.supporting() or choice.votes)[0].payload
     if ballot.size > 1:

@@ -86,7 +86,8 @@ async def _ballot(run: Run, findings: str) -> Ballot:
         reply = await run.ask(f"parses-{first}", "parse", prompt, n=count, temperature=temperature, schema=asked)
         return [_read(run, completion) for completion in reply.completions]
 
-    at_once = await run.samples_at_once("at-once", "graph")
+    # Where the agreement decides, a majority that is certain is not enough.
+    at_once = run.options.abstain_below > 0 or await run.samples_at_once("at-once", "graph")
     return Ballot("parse", run.options.limits.max_final_solution_parsing, draw, at_once=at_once, basis=findings)
 
 

@@ -48,6 +48,17 @@ async def test_an_answer_is_no_surer_than_the_least_sure_vote_on_it(kit: ModuleT
     assert done.answer.status == "abstained" and done.answer.agreement == pytest.approx(1 / 3)
 
 
+async def test_where_the_agreement_decides_no_sample_is_spared(kit: ModuleType) -> None:
+    last_differs = lambda asked: ["VALUE: 61", "VALUE: 61", "VALUE: 62"]  # noqa: E731
+    spared = await kit.solve(at_once=False, parse=last_differs)
+    assert spared.answer.agreement == 1 and [asked.n for asked in spared.at("parse")] == [2]
+    whole = await kit.solve(settings={"votes.abstain_below": 0.9}, at_once=False, parse=last_differs)
+    assert whole.answer.status == "abstained" and [asked.n for asked in whole.at("parse")] == [3]
+    settings = {"votes.abstain_below": 0.9, "votes.final": 3, "loop.max_final_solution_parsing": 1}
+    final = await kit.solve(settings=settings, parse=kit.turns("VALUE: 61", "VALUE: 61", "VALUE: 62"))
+    assert final.answer.status == "abstained" and final.stages.count("parse") == 3
+
+
 async def test_what_the_graph_gave_without_a_parse_is_not_agreed_on(kit: ModuleType) -> None:
     done = await kit.solve(settings={"votes.abstain_below": 0.1}, parse="VALUE:")
     assert done.answer.status == "abstained" and done.answer.agreement == 0

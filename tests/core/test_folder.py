@@ -68,6 +68,7 @@ def test_a_run_is_three_files_in_a_folder_of_its_own(finished: Path) -> None:
         "how",
         "reason",
         "iterations",
+        "agreement",
         "evidence",
         "usage",
         "cost",

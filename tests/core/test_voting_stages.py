@@ -188,7 +188,7 @@ async def test_values_of_a_schema_are_voted_on_by_what_they_are(kit: ModuleType)
     ("stage", "shown"),
     [
         ("choose_tools", '  vote on the tools: ask_llm({"question": "How deep is Veder?"}) (agreement 0.67)'),
-        ("final", "  vote on the answer: how deep is veder? (agreement 0.67)"),
+        ("final", "  vote on the answer: how deep is veder? (agreement 1.00)"),
     ],
 )
 async def test_a_vote_is_shown_as_one_line(kit: ModuleType, stage: str, shown: str) -> None:
