@@ -151,9 +151,8 @@ def _overrides(
         "--tool-model": ("models.tool.model", tool_model),
         "--tool": ("tools.enabled", tools),
         "--without-tool": ("tools.disabled", without),
-        "--max-iterations": ("loop.max_iterations", _whole_number("--max-iterations", max_iterations)),
-        "--max-cost": ("caps.max_cost", _number("--max-cost", max_cost)),
-        "--max-tokens": ("caps.max_tokens", _whole_number("--max-tokens", max_tokens)),
+        "--max-cost": ("caps.max_cost", _number("--max-cost", max_cost, float, "a number")),
+        "--max-tokens": ("caps.max_tokens", _number("--max-tokens", max_tokens, int, "a whole number")),
         "--deadline": ("caps.deadline", _duration("--deadline", deadline)),
         "--max-iterations": ("loop.max_iterations", _number("--max-iterations", max_iterations, int, "a whole number")),
         "--format": ("format", answer_format),
@@ -171,19 +170,10 @@ def _number(option: str, text: str | None, kind: Callable[[str], T], what: str) 
         raise UsageError(f"{option} takes {what}, not {text!r}") from None
 
 
-def _number(option: str, text: str | None, what: str = "a number") -> float | None:
-    from kgot_core.errors import UsageError
-
-    try:
-        return None if text is None else float(text)
-    except ValueError:
-        raise UsageError(f"{option} takes {what}, not {text!r}") from None
-
-
 def _duration(option: str, text: str | None) -> float | None:
     """Reads seconds, or a number with s, m or h."""
     factor = {"s": 1, "m": 60, "h": 3600}.get((text or "")[-1:], 0)
-    number = _number(option, text[:-1] if text and factor else text, "a time such as 90s, 15m or 1h")
+    number = _number(option, text[:-1] if text and factor else text, float, "a time such as 90s, 15m or 1h")
     return None if number is None else number * (factor or 1)
 
 
