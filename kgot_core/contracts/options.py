@@ -54,6 +54,21 @@ class Caps:
 
 
 @dataclass(frozen=True)
+class Cleaning:
+    """How noise is taken out of the graph (paper, B.6).
+
+    Attributes:
+        when: ``solve``: before a Solve; ``round``: duplicates also after each round; ``never``.
+        irrelevant: A model is asked before a Solve what the task does not need.
+        similarity: Cosine of two nodes' texts from which they say the same; above 1: by name only.
+    """
+
+    when: Literal["never", "solve", "round"] = "never"
+    irrelevant: bool = True
+    similarity: float = 0.95
+
+
+@dataclass(frozen=True)
 class RunOptions:
     """How a task is to be run.
 
@@ -71,6 +86,7 @@ class RunOptions:
         caps: What the run may spend.
         check_sources: What a round writes is looked up in its sources.
         check_by_model: A model is asked about what is not found there, and what it rejects is removed.
+        clean: How noise is taken out of the graph.
     """
 
     limits: LoopLimits = field(default_factory=LoopLimits)
@@ -86,6 +102,7 @@ class RunOptions:
     caps: Caps = field(default_factory=Caps)
     check_sources: bool = True
     check_by_model: bool = False
+    clean: Cleaning = field(default_factory=Cleaning)
 
 
 @dataclass(frozen=True)

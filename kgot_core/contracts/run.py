@@ -218,6 +218,9 @@ class Run(Protocol):
     def release_reserve(self) -> None:
         """Lets the run spend the whole of its caps: until then a share is kept, and ``CapReached`` raised before it."""
 
+    def refresh_state(self) -> None:
+        """Writes the state anew that later requests begin with, after a change outside of a round."""
+
     def end_round(self, iteration: int, results: Sequence[ToolResult]) -> None:
         """Takes a round into the state that later requests begin with."""
 

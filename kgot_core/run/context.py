@@ -174,6 +174,11 @@ class RunContext:
         """Lets the run spend the whole of its caps."""
         self.budget.release_reserve()
 
+    def refresh_state(self) -> None:
+        """Writes the state anew, where the graph has changed since."""
+        if self.graph.take_unseen():
+            self.transcript.rebase()
+
     def end_round(self, iteration: int, results: Sequence[ToolResult]) -> None:
         """Takes a round into the state that later requests begin with."""
         self.transcript.add_round(iteration, results, self.graph.take_unseen(), self.graph.take_conflicts())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kgot_core.contracts.run import Run
+from kgot_core.run.clean import clean_round
 from kgot_core.run.extract import Extraction, extract
 from kgot_core.run.grounding import check_round
 from kgot_core.run.tool_calls import call_tools, choose_tools
@@ -24,5 +25,6 @@ async def enhance(run: Run, iteration: int, missing: str, form: Extraction) -> E
     results = await call_tools(run.at("tools"), calls)
     form = await extract(run.at("extract"), missing, results, form)
     await check_round(run.at("check"), results)
+    await clean_round(run.at("clean"))
     run.end_round(iteration, results)
     return form

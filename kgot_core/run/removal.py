@@ -32,7 +32,8 @@ async def change_graph(run: Run, step: str, change: GraphChange, reasons: Mappin
         run: The run.
         step: Place of the write, below the run's own.
         change: The change.
-        reasons: Why each element is removed, by its id; an edge that goes with its node takes the node's reason.
+        reasons: Why each element is removed, by its id, empty for one that was only moved; an edge that goes with its
+            node takes the node's reason.
 
     Returns:
         The change that takes it back; empty where the store refused it.
@@ -47,6 +48,8 @@ async def change_graph(run: Run, step: str, change: GraphChange, reasons: Mappin
         return GraphChange()
     back = compare(run.graph.state.snapshot(), before.snapshot())
     for element in back.added:
+        if reasons.get(element.id) == "":
+            continue  # it was only moved
         ends = (getattr(element, "source", ""), getattr(element, "target", ""))
         reason = next((reasons[name] for name in (element.id, *ends) if name in reasons), "")
         line = run.graph.dialect.line(element, before)

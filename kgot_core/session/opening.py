@@ -11,7 +11,7 @@ from typing import Any, cast
 from kgot_core import providers
 from kgot_core.contracts.backend import GraphBackend, OpenContext
 from kgot_core.contracts.dialect import Dialect
-from kgot_core.contracts.options import RunOptions
+from kgot_core.contracts.options import Cleaning, RunOptions
 from kgot_core.contracts.sandbox import Prelude, PythonKind, Sandbox, SandboxLimits, SandboxSession
 from kgot_core.contracts.task import JsonSchema
 from kgot_core.errors import ReplayDiverged, UsageError
@@ -137,6 +137,7 @@ def _common(registry: PluginRegistry, settings: Settings, schema: JsonSchema | N
             choose_tools_votes=core.votes.choose_tools,
             final_votes=core.votes.final,
             abstain_below=core.votes.abstain_below,
+            clean=Cleaning(core.clean.when, core.clean.irrelevant, core.clean.similarity),
         ),
         "solver": _open(registry, settings, "solver", core.solver[0]),
         "strategy": _open(registry, settings, "strategy", core.strategy),

@@ -87,6 +87,19 @@ class ChecksSettings:
 
 
 @dataclass(frozen=True)
+class CleanSettings:
+    """``clean.*``: noise is taken out of the graph (paper, B.6)."""
+
+    when: Literal["never", "solve", "round"] = setting(
+        "never", "solve: before a Solve; round: duplicates also after each round"
+    )
+    irrelevant: bool = setting(True, "before a Solve a model is asked what the task does not need: one request")
+    similarity: float = setting(
+        0.95, "likeness from which two nodes of one label say the same; above 1 only their names count", minimum=0
+    )
+
+
+@dataclass(frozen=True)
 class PromptSettings:
     """``prompts.*``: the texts of the requests."""
 
@@ -213,6 +226,7 @@ class CoreSettings:
     graph: GraphSettings = field(default_factory=GraphSettings)
     extract: ExtractSettings = field(default_factory=ExtractSettings)
     checks: ChecksSettings = field(default_factory=ChecksSettings)
+    clean: CleanSettings = field(default_factory=CleanSettings)
     prompts: PromptSettings = field(default_factory=PromptSettings)
     loop: LoopLimits = field(default_factory=_loop, metadata={"fields": LOOP})
     caps: Caps = field(default_factory=_caps, metadata={"fields": CAPS})

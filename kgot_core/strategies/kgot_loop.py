@@ -11,6 +11,7 @@ from kgot_core.contracts.strategy import Strategy
 from kgot_core.contracts.task import NO_SOLUTION, Outcome, Status
 from kgot_core.errors import CapReached
 from kgot_core.events import CapHit, IterationStarted
+from kgot_core.run.clean import clean_for_solve, restore
 from kgot_core.run.compute import compute
 from kgot_core.run.decide import decide
 from kgot_core.run.enhance import enhance
@@ -45,6 +46,16 @@ class KGoTLoop(Strategy):
         return await self._solve(run, (), limit)
 
     async def _solve(self, run: Run, proposals: Sequence[Proposal], iterations: int) -> Outcome:
+        """Solves from the cleaned graph; where that gives nothing, from the graph as it was."""
+        needed = [text for proposal in proposals for text in (proposal.text, *proposal.basis)]
+        before = await clean_for_solve(run.at("clean"), needed)
+        outcome = await self._chosen(run, proposals, iterations)
+        if before is None or outcome.status != "no_solution":
+            return outcome
+        await restore(run.at("clean"), before)
+        return await self._chosen(run.at("restored"), (), iterations)
+
+    async def _chosen(self, run: Run, proposals: Sequence[Proposal], iterations: int) -> Outcome:
         """Lets the final choice have as many solutions as it wants; those after the first write their own query."""
         how = "voted" if proposals else "forced"
 
