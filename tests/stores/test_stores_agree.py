@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import runpy
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -27,27 +26,6 @@ NODES = [
     (("River",), {"name": "Ilva"}),
 ]
 EDGES = [("Alderkop", "HIGHER_THAN", "Birkfell", {"by_m": 250}), ("Ilva", "RISES_AT", "Alderkop", {})]
-
-
-@pytest.fixture
-def settings_of(launcher: Any, or_skip: Any) -> Iterator[Callable[[str], dict[str, Any]]]:
-    """Gives the settings of a backend, with its server started."""
-    with ExitStack() as stack:
-
-        def settings(backend: str) -> dict[str, Any]:
-            if backend == "neo4j":
-                neo4j = launcher("neo4j_server")
-                told = {"uri": or_skip(neo4j.NotHere, neo4j.shared), "password": neo4j.PASSWORD, "existing": "replace"}
-                stack.enter_context(neo4j.alone())
-            elif backend == "rdf-remote":
-                sparql = launcher("sparql_servers")
-                server = or_skip(sparql.Missing, lambda: stack.enter_context(sparql.running("oxigraph")))
-                told = {"query_url": server.query_url, "update_url": server.update_url}
-            else:
-                told = {}
-            return {f"backends.{backend}.{name}": value for name, value in told.items()}
-
-        yield settings
 
 
 def in_networkx(snapshot: GraphSnapshot) -> GraphSnapshot:

@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias
 from kgot_core.errors import QueryError
 from kgot_rdf.names import PREFIXES
 from kgot_rdf.parts import Parts
+from kgot_rdf.scoping import check_blank_nodes, check_variables
 from kgot_rdf.suspicion import refuse_hidden
 from kgot_rdf.text import Built, Piece, place
 from kgot_rdf.tokens import Token, tokenize
@@ -103,15 +104,19 @@ class Reader:
         parts = self._parts(source)
         parts.prologue()
         operations: list[Operation] = []
+        tokens: list[Sequence[Token]] = []
         while (token := parts.here) is not None:
             if token.text == ";":
                 parts.index += 1
                 parts.prologue()
                 continue
+            begin = parts.index
             operations.append(self._operation(parts))
+            tokens.append(parts.tokens[begin : parts.index])
             parts.prologue()
         if not operations:
             parts.fail("the statement is empty; write INSERT or DELETE")
+        check_blank_nodes(source, tokens)
         return Update(tuple(operations), parts.own)
 
     def _parts(self, source: str) -> Parts:
@@ -182,6 +187,7 @@ class Reader:
             parts.index += 1
         where = parts.block()
         delete, insert = (first, second) if word == "DELETE" else ((), first)
+        check_variables(parts.source, (*delete, *insert), where)
         for token in delete:
             if token.kind == "blank" or token.text == "[":
                 raise QueryError("DELETE cannot name a blank node; use a variable", *place(parts.source, token.start))

@@ -13,13 +13,13 @@ from kgot_rdf.names import Names
 TURKU = "<http://kg.example/Turku>"
 
 
-def test_well_known_prefixes_are_supplied(graph):
+def test_well_known_prefixes_are_supplied(graph):  # D17
     graph.write(f'INSERT DATA {{ {TURKU} rdfs:label "Turku" ; rdf:type <http://kg.example/City> . }}')
     assert graph.triples() == 2
     assert graph.nodes == {TURKU: (("http://kg.example/City",), {"rdfs:label": "Turku"})}
 
 
-def test_an_unknown_prefix_is_named(graph):
+def test_an_unknown_prefix_is_named(graph):  # D17
     with pytest.raises(QueryError, match="ex:") as caught:
         graph.write("INSERT DATA {\n  ex:Turku ex:pop 200000 . }")
     assert (caught.value.line, caught.value.column) == (2, 3)
@@ -36,7 +36,7 @@ def test_the_empty_prefix_is_always_the_graph_own(graph):
     assert graph.query("SELECT ?n { :Turku :pop ?n }") == [{"n": 1}]
 
 
-def test_spaces_in_addresses_are_encoded_alike_in_writes_and_reads(graph):
+def test_spaces_in_addresses_are_encoded_alike_in_writes_and_reads(graph):  # D18
     graph.write("INSERT DATA { <http://kg.example/New York> <http://kg.example/locatedIn> <http://kg.example/USA> . }")
     rows = graph.query("SELECT ?o { <http://kg.example/New York> <http://kg.example/locatedIn> ?o }")
     assert rows == [{"o": "<http://kg.example/USA>"}]
@@ -51,7 +51,7 @@ def test_text_and_names_of_all_scripts_arrive_as_they_were_written(graph):
     assert rows == [{"o": "Øst–東京", "n": 6}]
 
 
-def test_a_quote_inside_a_literal_is_an_error_with_its_place_and_its_repair_is_stored_once(graph):
+def test_a_quote_inside_a_literal_is_an_error_with_its_place_and_its_repair_is_stored_once(graph):  # D19
     subject, predicate = "<http://kg.example/q1>", "<http://kg.example/text>"
     wrong = f'INSERT DATA {{ {subject} {predicate} "He said "go"\nand left\\." . }}'
     with pytest.raises(QueryError) as caught:
@@ -68,12 +68,12 @@ def test_a_quote_inside_a_literal_is_an_error_with_its_place_and_its_repair_is_s
     assert graph.triples() == 1
 
 
-def test_a_query_as_a_write_writes_nothing_and_says_so(graph):
+def test_a_query_as_a_write_writes_nothing_and_says_so(graph):  # D20
     with pytest.raises(QueryError, match="nothing was written"):
         graph.write("PREFIX k: <http://kg.example/> SELECT ?s WHERE { ?s k:p ?o }")
 
 
-def test_a_write_as_a_query_is_refused_by_its_grammar(graph):
+def test_a_write_as_a_query_is_refused_by_its_grammar(graph):  # D20
     graph.write('INSERT DATA { :a :verb "INSERT DATA then DELETE" ; :d 1 }')
     for statement in (
         "# only reads\nPREFIX k: <http://kg.example/> DELETE WHERE { ?s ?p ?o }",
@@ -87,7 +87,7 @@ def test_a_write_as_a_query_is_refused_by_its_grammar(graph):
     assert graph.query('SELECT ?d WHERE { ?s :verb "INSERT DATA then DELETE" ; :d ?d }') == [{"d": 1}]
 
 
-def test_illegal_characters_in_prefixed_names_are_mended(graph):
+def test_illegal_characters_in_prefixed_names_are_mended(graph):  # D21
     graph.write(
         "PREFIX f: <http://kg.example/> INSERT DATA { f:Alien_(1979) f:by f:R.Scott . f:O'Neil f:in f:AC/DC . f:R&D"
         " f:rate f:50% . f:Acme_Inc. f:p 1 . }"
@@ -98,7 +98,7 @@ def test_illegal_characters_in_prefixed_names_are_mended(graph):
     assert graph.query("SELECT ?w { f:Alien_(1979) f:by ?w }") == [{"w": "<http://kg.example/R.Scott>"}]
 
 
-def test_a_missing_comma_is_an_error_with_its_place(graph):
+def test_a_missing_comma_is_an_error_with_its_place(graph):  # D55
     wrong = 'INSERT DATA { :Lantern rdf:type :Film; :title "The Lantern"; :starring :NoraVale :IdaMoss; :year :1952; }'
     with pytest.raises(QueryError) as caught:
         graph.write(wrong)
@@ -109,7 +109,24 @@ def test_a_missing_comma_is_an_error_with_its_place(graph):
     assert [edge[2] for edge in graph.edges if edge[1] == "starring"] == [":IdaMoss", ":NoraVale"]
 
 
-def test_near_duplicates_stand_side_by_side(graph):
+def test_names_of_another_operation_never_make_empty_nodes(graph):  # D53
+    for statement, name in (
+        ('INSERT DATA { _:f a :Film ; :name "The Lantern" } ; INSERT DATA { _:f :starring :Nora }', "_:f"),
+        ("INSERT DATA { _:f a :Film } ; INSERT { _:f :starring ?a } WHERE { ?a a :Actor }", "_:f"),
+        ("INSERT { ?f :starring ?a } WHERE { ?a a :Actor }", "?f"),
+        ("DELETE { ?a :age ?n } INSERT { ?a :age ?m } WHERE { ?a :age ?n }", "?m"),
+    ):
+        with pytest.raises(QueryError) as caught:
+            graph.write(statement)
+        assert caught.value.message.startswith(name)
+        assert statement[caught.value.column - 1 :].startswith(name) and caught.value.column > 1
+        assert not graph.nodes
+    graph.write('INSERT DATA { _:f a :Film ; :name "The Lantern" . _:f :starring :Nora }')
+    graph.write("INSERT { [] :about ?f } WHERE { VALUES ?t { :Film } ?f a ?t }")
+    assert len(graph.nodes) == 3 and len(graph.edges) == 2
+
+
+def test_near_duplicates_stand_side_by_side(graph):  # D45
     for name, kind in (("System_Admin", "Role"), ("system_admin", "Role"), ("System__Admin", "Role")):
         graph.write(f'INSERT DATA {{ :{name} a :{kind} ; :name "{name}" }}')
         graph.write(f'INSERT DATA {{ :{name} a :{kind} ; :name "{name}" }}')
