@@ -76,11 +76,14 @@ class BackendProvider(Provider):
     Attributes:
         dialect: Gives the class of its dialects where that is a subclass of ``Dialect``: a run that is repeated from
             its record shows elements by it, without the store.
+        reach: Where there is a server: tells ``kgot doctor`` why a run could not start on it, and changes nothing.
+            ``check``, which is asked before each run, need not wait for a server.
     """
 
     kind: ClassVar[ProviderKind] = "backend"
     open: Callable[[Any, OpenContext], GraphBackend]
     dialect: Callable[[], type[Dialect]] | None = None
+    reach: Callable[[Any], Problem | None] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

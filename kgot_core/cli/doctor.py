@@ -109,7 +109,7 @@ def _sandboxes(registry: PluginRegistry, settings: Settings) -> Iterator[Finding
 def _kind(registry: PluginRegistry, settings: Settings, kind: Any) -> Iterator[Finding]:
     """Checks every provider of a kind; one that is not ready only matters to those who want it."""
     from kgot_core.errors import KgotError
-    from kgot_core.session.checks import problem_of
+    from kgot_core.session.checks import problem_of, unreachable
     from kgot_core.settings import provider_settings
 
     providers = registry.all(kind)
@@ -117,7 +117,8 @@ def _kind(registry: PluginRegistry, settings: Settings, kind: Any) -> Iterator[F
         yield Finding("backend", "missing", "no graph store is installed", "pip install kgot-networkx")
     for _distribution, provider in providers:
         try:
-            problem = problem_of(provider, provider_settings(settings, provider))
+            values = provider_settings(settings, provider)
+            problem = problem_of(provider, values) or unreachable(provider, values)
         except KgotError as error:
             yield Finding(f"{kind} {provider.name}", "missing", error.message, error.hint)
             continue

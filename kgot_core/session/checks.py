@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from kgot_core.contracts.model import ModelSpec, Role
 from kgot_core.errors import KgotError, PluginError, UsageError
-from kgot_core.providers import ModelProvider, Problem, Provider
+from kgot_core.providers import BackendProvider, ModelProvider, Problem, Provider
 from kgot_core.run.faults import said
 from kgot_core.settings import Settings, provider_settings
 
@@ -21,8 +21,18 @@ def problem_of(provider: Provider, settings: Any) -> Problem | None:
         provider: The provider.
         settings: Its settings; the named model for a model provider.
     """
+    return _asked(provider.check, settings)
+
+
+def unreachable(provider: Provider, settings: Any) -> Problem | None:
+    """Asks a store's provider whether a run could start on its server; ``None`` where it has none."""
+    reach = provider.reach if isinstance(provider, BackendProvider) else None
+    return _asked(reach, settings) if reach else None
+
+
+def _asked(ask: Callable[[Any], Problem | None], settings: Any) -> Problem | None:
     try:
-        return provider.check(settings)
+        return ask(settings)
     except KgotError as error:
         return Problem(error.message, error.hint)
     except (Exception, SystemExit) as error:

@@ -79,7 +79,7 @@ def test_what_is_not_python_is_in_the_wheels(dist: Path) -> None:
     # Read as text and run in the jail, where nothing is installed.
     assert {"kgot_core/sandboxes/jail/worker.py", "kgot_core/sandboxes/jail/lock.py"} <= set(core)
     assert {"kgot_networkx/jail/full.py", "kgot_networkx/jail/subset.py"} <= set(networkx)
-    assert "kgot_neo4j/dialect.md" in in_wheel(dist, "kgot_neo4j")
+    assert {"kgot_neo4j/dialect.md", "kgot_neo4j/compose.yaml"} <= set(in_wheel(dist, "kgot_neo4j"))
 
 
 @every_package
@@ -98,8 +98,7 @@ def test_source_archives_hold_what_is_needed_and_nothing_else(dist: Path) -> Non
     assert in_archive(dist, "kgot_core") == sources("kgot_core") | common | {"CHANGELOG.md"}
     for module in PLUGINS:
         found = in_archive(dist, module)
-        more = {"compose.yaml"} if module == "kgot_neo4j" else set()
-        assert {name for name in found if not name.startswith("tests/")} == sources(module) | common | more
+        assert {name for name in found if not name.startswith("tests/")} == sources(module) | common
         assert not any("__pycache__" in name for name in found)
 
 

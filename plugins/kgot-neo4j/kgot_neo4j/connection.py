@@ -83,7 +83,7 @@ class Connection:
             time.sleep(0.25)
         raise StoreUnavailable(
             f"no Neo4j answers at {self.where}: {first_line(problem)}",
-            hint="start it (docker compose up), or set backends.neo4j.uri",
+            hint="start it (docker compose up; kgot doctor shows the command), or set backends.neo4j.uri",
         )
 
     @property

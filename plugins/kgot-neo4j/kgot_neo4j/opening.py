@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import uuid
+from dataclasses import replace
+from importlib.resources import files
 
 from kgot_core.contracts.backend import OpenContext
-from kgot_core.errors import Refused
+from kgot_core.errors import KgotError, Refused, StoreUnavailable
+from kgot_core.providers import Problem
 from kgot_neo4j.backend import Neo4jBackend
 from kgot_neo4j.connection import Connection, WrongPassword
 from kgot_neo4j.faults import is_driver_error, translated
 from kgot_neo4j.lease import Lease, State, clear, holds_other, in_use, read_state
 from kgot_neo4j.settings import Neo4jSettings
 
-__all__ = ["WrongPassword", "open_graph"]
+__all__ = ["WrongPassword", "open_graph", "reach"]
 
 
 def open_graph(settings: Neo4jSettings, context: OpenContext) -> Neo4jBackend:
@@ -35,6 +38,28 @@ def open_graph(settings: Neo4jSettings, context: OpenContext) -> Neo4jBackend:
     except BaseException:
         connection.close()
         raise
+
+
+def reach(settings: Neo4jSettings) -> Problem | None:
+    """Tells why a run could not start on the database; a password is tried once, and nothing is written."""
+    connection = Connection(replace(settings, start_seconds=0.0), "kgot doctor")
+    try:
+        connection.ready()
+        with connection.session() as session, session.begin_transaction(**connection.limits(30)) as read:
+            state = read_state(read, settings.lease_seconds)
+        if state.held_by:
+            raise in_use(connection, state)
+        if not state.empty and not state.own and settings.existing == "refuse":
+            raise holds_other(connection, state)
+    except StoreUnavailable as error:
+        compose = files("kgot_neo4j") / "compose.yaml"
+        start = f"KGOT_BACKENDS__NEO4J__PASSWORD=... docker compose -f {compose} up --wait"
+        return Problem(error.message, f"{start}; or set backends.neo4j.uri")
+    except KgotError as error:
+        return Problem(error.message, error.hint)
+    finally:
+        connection.close()
+    return None
 
 
 def _opened(connection: Connection, settings: Neo4jSettings, context: OpenContext) -> Neo4jBackend:

@@ -38,6 +38,13 @@ def check(settings: Neo4jSettings) -> Problem | None:
     return None
 
 
+def reach(settings: Neo4jSettings) -> Problem | None:
+    """Tells why a run could not start on the server."""
+    from kgot_neo4j.opening import reach as reached
+
+    return reached(settings)
+
+
 class Opener:
     """Opens graphs, and never tries a password again that a server has refused: four tries lock the user out."""
 
@@ -73,5 +80,6 @@ def kgot_graph_backends() -> Iterable[BackendProvider]:
             settings=Neo4jSettings,
             check=check,
             open=Opener().open,
+            reach=reach,
         )
     ]

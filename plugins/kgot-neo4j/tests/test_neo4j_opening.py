@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import itertools
 import os
+import re
 import socket
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+import yaml
 
 from kgot_core.contracts.backend import Call, GraphScope, OpenContext
 from kgot_core.errors import QueryError, Refused, StoreUnavailable, UsageError
 from kgot_core.graph.elements import GraphChange, Node
 from kgot_neo4j.opening import open_graph
 from kgot_neo4j.plugin import kgot_graph_backends
+from kgot_neo4j.settings import Neo4jSettings
 
 pytestmark = pytest.mark.xdist_group("neo4j")
 PERSON = "MERGE (p:Person {name: 'Ada'})"
@@ -57,6 +61,37 @@ def test_no_server(opened):
         assert "docker compose up" in one_line(error)
     with pytest.raises((StoreUnavailable, UsageError)):
         opened(uri="bolt://127.0.0.1:port", start_seconds=0.3)
+
+
+def test_doctor_says_whether_a_run_could_start(opened, settings):
+    (provider,) = kgot_graph_backends()
+    first = opened("the first run")
+    first.write(PERSON)
+    assert "used by the run the first run" in provider.reach(settings(existing="refuse")).message
+    first.backend.close()
+    # What a run of kgot left is cleared by the next; what others left is not.
+    assert provider.reach(settings(existing="refuse")) is None
+    other = opened("other")
+    run_on(other.backend, "CREATE (:Foreign)")
+    other.backend.close()
+    held = provider.reach(settings(existing="refuse"))
+    assert "holds 1 nodes" in held.message and "existing=keep" in held.hint
+    assert provider.reach(settings()) is None
+    assert "refuses the user or password" in provider.reach(settings(password="not the one")).message
+    assert len(opened(mode="read_only").nodes) == 1
+
+
+def test_doctor_shows_how_to_start_a_server(settings):
+    (provider,) = kgot_graph_backends()
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    problem = provider.reach(settings(uri=f"bolt://127.0.0.1:{port}"))
+    assert f"no Neo4j answers at bolt://127.0.0.1:{port}" in problem.message and "\n" not in problem.message
+    command = re.search(r"docker compose -f (\S+) up --wait", problem.hint)
+    compose = yaml.safe_load(Path(command[1]).read_text())["services"]["neo4j"]
+    assert compose["image"].startswith("neo4j:5.26") and "127.0.0.1:7687:7687" in compose["ports"]
+    assert compose["environment"]["NEO4J_AUTH"].startswith("neo4j/${KGOT_BACKENDS__NEO4J__PASSWORD:?")
+    assert Neo4jSettings().uri == "bolt://localhost:7687" and "cypher-shell" in compose["healthcheck"]["test"][1]
 
 
 def test_tls_where_the_server_has_none(opened):
