@@ -14,8 +14,6 @@ from kgot_core.graph.fold import TaskGraph
 from kgot_core.sinks.memory import MemorySink
 
 STORY = runpy.run_path(str(Path(__file__).parents[1] / "fixtures" / "library" / "story.py"))
-NEO4J = pytest.mark.xdist_group("neo4j")
-SPARQL = pytest.mark.xdist_group("sparql")
 TWICE = (
     'MERGE (film:Film {title: "The Lantern"}) MERGE (star:Person {name: "Nora Vale"}) '
     'MERGE (star:Person {name: "Ida Moss"}) MERGE (film)-[:STARRING]->(star)'
@@ -78,8 +76,21 @@ ALL_CYPHER = [
 ]
 
 
-async def check(
-    settings: dict[str, Any],
+CASES = [
+    pytest.param(backend, language, *case.values, id=f"{case.id}-{backend}", marks=pytest.mark.xdist_group(group))
+    for backend, language, group, cases in (
+        ("rdf", "sparql", "rdf", ALL_SPARQL),
+        ("rdf-remote", "sparql", "sparql", ALL_SPARQL),
+        ("neo4j", "cypher", "neo4j", ALL_CYPHER),
+    )
+    for case in cases
+]
+
+
+@pytest.mark.parametrize(("backend", "language", "blocks", "at", "error", "repaired", "nodes", "edges"), CASES)
+async def test_a_refused_statement_goes_back_once_and_its_repair_arrives(
+    settings_of: Callable[[str], dict[str, Any]],
+    backend: str,
     language: str,
     blocks: list[str],
     at: int,
@@ -88,7 +99,6 @@ async def check(
     nodes: int,
     edges: int,
 ) -> None:
-    story: Any = None
     prompts: list[str] = []
 
     def repair(prompt: str) -> str:
@@ -96,46 +106,16 @@ async def check(
         return f"```{language}\n{repaired}\n```"
 
     def decide(prompt: str) -> str:
-        return "SOLVE\nIt is there.\n```\n250 metres\n```\nBASIS: x" if "extract" in story.asked else STORY["ENHANCE"]
+        solve = "SOLVE\nIt is there.\n```\n250 metres\n```\nBASIS: x"
+        return solve if "extract" in story.asked else str(STORY["ENHANCE"])
 
-    told = "\n".join(f"```{language} r1\n{block}\n```" for block in blocks)
-    story, sink, graph = STORY["quick"](extract=told, repair=repair, decide=decide), MemorySink(), TaskGraph()
-    told_settings = {"solver": "direct", "extract.form": "statements", "loop.max_iterations": 2, **settings}
-    async with STORY["opened"](story, told_settings, sinks=[sink]) as session:
+    extract = "\n".join(f"```{language} r1\n{block}\n```" for block in blocks)
+    story, sink, graph = STORY["quick"](extract=extract, repair=repair, decide=decide), MemorySink(), TaskGraph()
+    told = {"backend": backend, "solver": "direct", "extract.form": "statements", "loop.max_iterations": 2}
+    async with STORY["opened"](story, {**told, **settings_of(backend)}, sinks=[sink]) as session:
         await session.solve(STORY["QUESTION"])
     for record in sink.records:
         if record["kind"] == "graph_written" and not record["error"]:
             graph.apply(change_from_json(record["change"]))
     assert len(prompts) == 1 and error in prompts[0] and blocks[at] in prompts[0]
     assert (len(graph.nodes), len(graph.edges)) == (nodes, edges)
-
-
-@pytest.mark.parametrize("backend", ["rdf", pytest.param("rdf-remote", marks=SPARQL)])
-@pytest.mark.parametrize(("blocks", "at", "error", "repaired", "nodes", "edges"), ALL_SPARQL)
-async def test_sparql(
-    backend: str,
-    settings_of: Callable[[str], dict[str, Any]],
-    blocks: Any,
-    at: Any,
-    error: Any,
-    repaired: Any,
-    nodes: Any,
-    edges: Any,
-) -> None:
-    settings = {"backend": backend, **settings_of(backend)}
-    await check(settings, "sparql", blocks, at, error, repaired, nodes, edges)
-
-
-@NEO4J
-@pytest.mark.parametrize(("blocks", "at", "error", "repaired", "nodes", "edges"), ALL_CYPHER)
-async def test_cypher(
-    settings_of: Callable[[str], dict[str, Any]],
-    blocks: Any,
-    at: Any,
-    error: Any,
-    repaired: Any,
-    nodes: Any,
-    edges: Any,
-) -> None:
-    settings = {"backend": "neo4j", **settings_of("neo4j")}
-    await check(settings, "cypher", blocks, at, error, repaired, nodes, edges)
