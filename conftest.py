@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import os
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -65,3 +66,18 @@ def or_skip() -> Callable[[type[Exception], Callable[[], Any]], Any]:
             pytest.skip(f"a server that this test needs is missing: {error}")
 
     return run
+
+
+@pytest.fixture(scope="session")
+def docker_settings(launcher: Callable[[str], ModuleType]) -> Iterator[Any]:
+    """Gives the settings of the sandbox ``docker`` for a real engine with its image, started once a process.
+
+    What uses it is marked with ``xdist_group("docker")``, so that one process of a test run needs it.
+    """
+    engine = launcher("docker_engine")
+    with contextlib.ExitStack() as stack:
+        try:
+            settings = stack.enter_context(engine.running())
+        except engine.NotHere as reason:
+            pytest.skip(f"no Docker engine: {reason}")
+        yield settings

@@ -41,10 +41,13 @@ class Prelude:
         code: Python source. In a ``full`` sandbox it runs once in the warm worker and its names stay there; in
             a ``subset`` sandbox it is run again before every job, so it must be cheap there.
         modules: Modules that the worker imports before it starts; each must be installed.
+        packages: A folder of further packages that scripts may import, shown to them read-only; what is put into it
+            later is seen too. A ``subset`` sandbox cannot use any.
     """
 
     code: str = ""
     modules: tuple[str, ...] = ()
+    packages: Path | None = None
 
 
 @dataclass(frozen=True)

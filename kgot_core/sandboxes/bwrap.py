@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import re
 import shutil
@@ -11,11 +12,11 @@ import sys
 from kgot_core.contracts.sandbox import Prelude, PythonKind, Sandbox, SandboxLimits, SandboxSession
 from kgot_core.errors import SandboxError
 from kgot_core.providers import Problem
-from kgot_core.sandboxes.bwrap_session import BwrapSession
-from kgot_core.sandboxes.jail_command import build_jail
-from kgot_core.sandboxes.jail_process import JailProcess
+from kgot_core.sandboxes.bwrap_command import build_jail
+from kgot_core.sandboxes.bwrap_jail import BwrapJail
+from kgot_core.sandboxes.jail.seccomp import jail_filter
 from kgot_core.sandboxes.providers import BwrapSettings
-from kgot_core.sandboxes.seccomp import jail_filter
+from kgot_core.sandboxes.worker_session import WorkerPlan, WorkerSession
 
 _INSTEAD = "kgot works here with the sandboxes monty (a subset of Python) or docker"
 _INSTALL = "install bubblewrap: apt install bubblewrap, or dnf install bubblewrap"
@@ -50,7 +51,17 @@ class BwrapSandbox(Sandbox):
         program, problem = _program(self._settings)
         if problem is not None:
             raise SandboxError(problem.message, hint=problem.hint)
-        return BwrapSession(program, self._settings, prelude, limits, limits_tmpfs=_limits_tmpfs(program))
+        jail = build_jail(prelude.packages)
+        size = (self._settings.input_mb + limits.file_mb + 1) * 1024 * 1024 if _limits_tmpfs(program) else 0
+        plan = WorkerPlan(
+            lambda: BwrapJail(program, jail, size),
+            jail.site,
+            guard="",  # bubblewrap itself puts the filter on
+            start_seconds=self._settings.start_seconds,
+            input_mb=self._settings.input_mb,
+            counts_alone=_counts_alone(),
+        )
+        return WorkerSession(plan, prelude, limits)
 
 
 def check(settings: BwrapSettings) -> Problem | None:
@@ -59,7 +70,7 @@ def check(settings: BwrapSettings) -> Problem | None:
     if problem is not None:
         return problem
     try:
-        jail = JailProcess(program, build_jail(), 1024 * 1024 if _limits_tmpfs(program) else 0, "pass")
+        jail = BwrapJail(program, build_jail(), 1024 * 1024 if _limits_tmpfs(program) else 0, "pass")
     except SandboxError as error:
         return Problem(error.message, _INSTALL)
     try:
@@ -83,6 +94,12 @@ def _program(settings: BwrapSettings) -> tuple[str, Problem | None]:
     if found is None:
         return "", Problem(f"bubblewrap is not installed (no program {settings.path!r})", _INSTALL)
     return found, None
+
+
+def _counts_alone() -> bool:
+    """Tells whether the kernel counts a jail's processes apart: in a user namespace, since Linux 5.14."""
+    version = re.match(r"(\d+)\.(\d+)", os.uname().release)
+    return version is not None and (int(version[1]), int(version[2])) >= (5, 14) and os.geteuid() != 0
 
 
 def _limits_tmpfs(program: str) -> bool:

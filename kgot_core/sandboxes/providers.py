@@ -21,6 +21,39 @@ class BwrapSettings:
 
 
 @dataclass(frozen=True)
+class DockerSettings:
+    """Settings of the sandbox ``docker``."""
+
+    host: str = field(
+        default="", metadata={"help": "Address of the engine; empty takes DOCKER_HOST, else the current docker context"}
+    )
+    image: str = field(default="kgot-sandbox", metadata={"help": "The image; kgot sandbox build makes it"})
+    runtime: str = field(
+        default="", metadata={"help": "The engine's runtime for the container, such as runsc; empty takes its default"}
+    )
+    cpus: float = field(default=1.0, metadata={"help": "Processors that a container may use"})
+    spare_mb: int = field(
+        default=256,
+        metadata={"help": "Memory of a container beyond what a script may use, for the warm worker, in MiB"},
+    )
+    start_seconds: float = field(default=60.0, metadata={"help": "How long a worker may take to start"})
+    input_mb: int = field(default=256, metadata={"help": "How large the files given to one script may be, in MiB"})
+
+
+@dataclass(frozen=True)
+class SarusSettings:
+    """Settings of the sandbox ``sarus``."""
+
+    path: str = field(default="sarus", metadata={"help": "The sarus program: a name or a path"})
+    image: str = field(
+        default="load/library/kgot-sandbox",
+        metadata={"help": "The image; made by kgot sandbox build --archive FILE, then sarus load FILE kgot-sandbox"},
+    )
+    start_seconds: float = field(default=60.0, metadata={"help": "How long a worker may take to start"})
+    input_mb: int = field(default=256, metadata={"help": "How large the files given to one script may be, in MiB"})
+
+
+@dataclass(frozen=True)
 class MontySettings:
     """Settings of the sandbox ``monty``."""
 
@@ -39,6 +72,34 @@ def open_bwrap(settings: BwrapSettings) -> Sandbox:
     from kgot_core.sandboxes.bwrap import BwrapSandbox
 
     return BwrapSandbox(settings)
+
+
+def check_docker(settings: DockerSettings) -> Problem | None:
+    """Asks the engine for the image."""
+    from kgot_core.sandboxes.docker import check
+
+    return check(settings)
+
+
+def open_docker(settings: DockerSettings) -> Sandbox:
+    """Gives the sandbox ``docker``."""
+    from kgot_core.sandboxes.docker import DockerSandbox
+
+    return DockerSandbox(settings)
+
+
+def check_sarus(settings: SarusSettings) -> Problem | None:
+    """Asks sarus for the image."""
+    from kgot_core.sandboxes.sarus import check
+
+    return check(settings)
+
+
+def open_sarus(settings: SarusSettings) -> Sandbox:
+    """Gives the sandbox ``sarus``."""
+    from kgot_core.sandboxes.sarus import SarusSandbox
+
+    return SarusSandbox(settings)
 
 
 def check_monty(settings: MontySettings) -> Problem | None:
@@ -63,6 +124,22 @@ BWRAP = SandboxProvider(
     open=open_bwrap,
     rank=10,
 )
+DOCKER = SandboxProvider(
+    name="docker",
+    summary="Python in a closed container of Docker or Podman: a warm worker, a fork for each script.",
+    settings=DockerSettings,
+    check=check_docker,
+    open=open_docker,
+    rank=20,
+)
+SARUS = SandboxProvider(
+    name="sarus",
+    summary="Python in a container of Sarus, on clusters: a warm worker, a fork for each script.",
+    settings=SarusSettings,
+    check=check_sarus,
+    open=open_sarus,
+    rank=30,
+)
 MONTY = SandboxProvider(
     name="monty",
     summary="A subset of Python in an interpreter of its own, on every platform.",
@@ -71,4 +148,4 @@ MONTY = SandboxProvider(
     open=open_monty,
     rank=90,
 )
-SANDBOXES = (BWRAP, MONTY)
+SANDBOXES = (BWRAP, DOCKER, SARUS, MONTY)

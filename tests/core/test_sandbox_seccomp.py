@@ -4,7 +4,7 @@ import struct
 
 import pytest
 
-from kgot_core.sandboxes.seccomp import jail_filter
+from kgot_core.sandboxes.jail.seccomp import jail_filter
 
 
 def run_filter(program: bytes, architecture: int, number: int, *arguments: int) -> int:

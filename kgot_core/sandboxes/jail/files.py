@@ -14,8 +14,15 @@ from .script import WORK
 
 ROOT = "/tmp"
 _SHARED = "/tmp/shm"
+_MEMORY = "/dev/shm"
 _MAX_DEPTH = 8
 Mark = tuple[int, int, int]
+
+
+def writable() -> list[str]:
+    """Gives the places that scripts may write to: most jails have one, engines of containers give shared memory."""
+    own = Path(_MEMORY).is_dir() and not Path(_MEMORY).is_symlink()
+    return [ROOT, _MEMORY] if own else [ROOT]
 
 
 def make_folders() -> None:
@@ -90,14 +97,20 @@ def read_file(name: str, size: int) -> Iterator[bytes]:
 
 
 def empty() -> None:
-    """Removes everything that a job wrote.
+    """Removes everything that a job wrote."""
+    for root in writable():
+        _empty(root)
+
+
+def _empty(root: str) -> None:
+    """Empties a folder.
 
     Folders are moved up before they are emptied: a script can nest them deeper than a path may be long.
     """
-    waiting = [ROOT]
+    waiting = [root]
     # Started by root, the folder belongs to root, and a script cannot have changed its mode.
     with contextlib.suppress(PermissionError):
-        Path(ROOT).chmod(0o1777)
+        Path(root).chmod(0o1777)
     while waiting:
         folder = waiting.pop()
         with os.scandir(folder) as entries:
@@ -106,10 +119,10 @@ def empty() -> None:
                     Path(entry.path).unlink()
                     continue
                 Path(entry.path).chmod(0o700)
-                moved = f"{ROOT}/{os.urandom(8).hex()}"
+                moved = f"{root}/{os.urandom(8).hex()}"
                 Path(entry.path).rename(moved)
                 waiting.append(moved)
-        if folder != ROOT:
+        if folder != root:
             Path(folder).rmdir()
 
 

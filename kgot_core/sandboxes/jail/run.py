@@ -66,7 +66,7 @@ def run_job(job: dict[str, Any], names: dict[str, Any], inlet: int, kernel: Kern
     output, output_end = os.pipe()
     result, result_end = os.pipe()
     try:
-        watch = Watch(job["limits"], files.ROOT)
+        watch = Watch(job["limits"], files.writable())
         child = os.fork()
         if child == 0:
             run_child(job, names, output_end, result_end, kernel)

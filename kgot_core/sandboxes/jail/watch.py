@@ -35,14 +35,13 @@ class Watch:
 
     Args:
         limits: The job's limits, as in ``SandboxLimits``.
-        folder: The one writable file system.
+        folders: The writable file systems.
     """
 
-    def __init__(self, limits: dict[str, Any], folder: str) -> None:
+    def __init__(self, limits: dict[str, Any], folders: list[str]) -> None:
         self._limits = limits
-        self._folder = folder
-        start = os.statvfs(folder)
-        self._blocks, self._inodes = start.f_bfree, start.f_ffree
+        self._folders = folders
+        self._bytes, self._inodes = self._room()
         self._base = pages("self", 1) * _PAGE
         self._deadline: float = time.monotonic() + limits["seconds"]
         self._next = time.monotonic() + _PERIOD
@@ -62,11 +61,14 @@ class Watch:
         return self._files() or self._processes()
 
     def _files(self) -> str:
-        state = os.statvfs(self._folder)
-        written = (self._blocks - state.f_bfree) * state.f_frsize
-        if written > self._limits["file_mb"] * _MIB or self._inodes - state.f_ffree > _MAX_INODES:
+        left, inodes = self._room()
+        if self._bytes - left > self._limits["file_mb"] * _MIB or self._inodes - inodes > _MAX_INODES:
             return "files"
         return ""
+
+    def _room(self) -> tuple[int, int]:
+        states = [os.statvfs(folder) for folder in self._folders]
+        return sum(state.f_bfree * state.f_frsize for state in states), sum(state.f_ffree for state in states)
 
     def _processes(self) -> str:
         own = str(os.getpid())

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from . import files, wire
-from .lock import Kernel, give_up_rights
+from .lock import Kernel, give_up_rights, guard
 from .run import finish, run_job
 from .script import describe
 
@@ -104,6 +104,7 @@ def main() -> None:
     try:
         config = host.receive()
         try:
+            guard(config["guard"], kernel)
             files.make_folders()
             names = prepare(config)
         except BaseException as error:

@@ -15,28 +15,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kgot_core.errors import SandboxError
+from kgot_core.sandboxes.jail.environment import ENVIRONMENT, PACKAGES
 
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _STORES = ("/nix/store", "/gnu/store")
 _ETC = ("/etc/ld.so.cache", "/etc/alternatives")
 _DEVICES = ("null", "zero", "full", "random", "urandom")
 _INSIDE_PYTHON, _INSIDE_SITE, _INSIDE_WORKER = "/opt/python", "/opt/site", "/opt/kgot"
-_ENVIRONMENT = {
-    "PATH": "/usr/local/bin:/usr/bin:/bin",
-    "HOME": "/tmp",
-    "TMPDIR": "/tmp",
-    "MPLCONFIGDIR": "/tmp",
-    "USER": "nobody",
-    "LOGNAME": "nobody",
-    "LANG": "C.UTF-8",
-    "TZ": "UTC",
-    # Equal runs write sets in the same order, and so give equal prompts.
-    "PYTHONHASHSEED": "0",
-    # Each thread of a numeric library and each arena of the C library would cost address space, which is limited.
-    "OMP_NUM_THREADS": "1",
-    "OPENBLAS_NUM_THREADS": "1",
-    "MALLOC_ARENA_MAX": "1",
-}
 
 
 @dataclass
@@ -53,7 +38,7 @@ class Jail:
     python: str = ""
     options: list[str] = field(default_factory=list)
     site: list[str] = field(default_factory=list)
-    environment: dict[str, str] = field(default_factory=lambda: dict(_ENVIRONMENT))
+    environment: dict[str, str] = field(default_factory=lambda: dict(ENVIRONMENT))
     _places: list[tuple[Path, str]] = field(default_factory=list)
     _folders: set[str] = field(default_factory=set)
 
@@ -90,8 +75,11 @@ class Jail:
         return self.place(folder) or next(some, "")
 
 
-def build_jail() -> Jail:
+def build_jail(packages: Path | None = None) -> Jail:
     """Describes a jail for the running Python.
+
+    Args:
+        packages: A folder of further packages.
 
     Raises:
         SandboxError: There is no interpreter to start.
@@ -108,6 +96,8 @@ def build_jail() -> Jail:
     _show_python(jail)
     for number, folder in enumerate(_site_folders()):
         jail.site.append(jail.place(folder) or jail.bind(folder, f"{_INSIDE_SITE}/{number}"))
+    if packages is not None:
+        jail.site.append(jail.bind(packages, PACKAGES))
     _show_libraries(jail)
     jail.bind(Path(__file__).with_name("jail"), f"{_INSIDE_WORKER}/jail")
     jail.folder("/dev")

@@ -58,8 +58,13 @@ _AARCH64 = {
 _MACHINES = {"x86_64": (0xC000003E, _X86_64), "aarch64": (0xC00000B7, _AARCH64)}
 
 
-def jail_filter(machine: str = "") -> bytes | None:
-    """Gives the filter's program for a machine type (this machine's by default), ``None`` for an unknown one."""
+def jail_filter(machine: str = "", *, sockets: bool = True) -> bytes | None:
+    """Gives the filter's program for a machine type (this machine's by default), ``None`` for an unknown one.
+
+    Args:
+        machine: Type of the machine.
+        sockets: Local and internet sockets may be made, as there is a network namespace around the jail.
+    """
     known = _MACHINES.get(machine or platform.machine())
     if known is None:
         return None
@@ -80,7 +85,8 @@ def jail_filter(machine: str = "") -> bytes | None:
     program += _when(numbers["clone"], (_JUMP_ANY_BIT, 0, 1, _NAMESPACES), (_RETURN, 0, 0, _ERROR | _EPERM))
     for name in ("prlimit64", "sched_setaffinity"):
         program += _when(numbers[name], (_JUMP_EQUAL, 1, 0, 0), (_RETURN, 0, 0, _ERROR | _EPERM))
-    families = [(_JUMP_EQUAL, 3 - place, 0, family) for place, family in enumerate((1, 2, 10))]
+    allowed = (1, 2, 10) if sockets else ()
+    families = [(_JUMP_EQUAL, len(allowed) - place, 0, family) for place, family in enumerate(allowed)]
     program += _when(numbers["socket"], *families, (_RETURN, 0, 0, _ERROR | _EAFNOSUPPORT))
     program.append((_RETURN, 0, 0, _ALLOW))
     return b"".join(struct.pack("=HBBI", *step) for step in program)

@@ -9,14 +9,14 @@ from kgot_core.contracts.sandbox import CodeJob, CodeResult, LimitHit, SandboxLi
 from kgot_core.errors import SandboxError
 from kgot_core.sandboxes.files import Collector
 from kgot_core.sandboxes.jail import wire
-from kgot_core.sandboxes.jail_process import JailLost, JailProcess
+from kgot_core.sandboxes.jail_line import JailLine, JailLost
 from kgot_core.sandboxes.text import cut_output
 
 _MIB = 1024 * 1024
 _PART = 1 << 18
 
 
-def read_answer(jail: JailProcess, answer: dict[str, Any], job: CodeJob, limits: SandboxLimits) -> CodeResult:
+def read_answer(jail: JailLine, answer: dict[str, Any], job: CodeJob, limits: SandboxLimits) -> CodeResult:
     """Reads what follows an answer's header.
 
     Raises:
@@ -61,7 +61,7 @@ def read_answer(jail: JailProcess, answer: dict[str, Any], job: CodeJob, limits:
 
 
 def _collect(
-    jail: JailProcess, files: list[tuple[str, int]], job: CodeJob, limits: SandboxLimits
+    jail: JailLine, files: list[tuple[str, int]], job: CodeJob, limits: SandboxLimits
 ) -> tuple[tuple[str, ...], list[str]]:
     if not files or job.collect is None:
         return (), []

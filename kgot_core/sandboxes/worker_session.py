@@ -1,32 +1,51 @@
-"""A session of the sandbox ``bwrap``: jobs go to the warm worker of one jail, and their outcome comes back checked."""
+"""A session of a sandbox with full Python: jobs go to the warm worker of one jail, their outcome comes back checked."""
 
 from __future__ import annotations
 
 import contextlib
 import os
-import re
 import threading
 import time
-from collections.abc import Iterator
-from dataclasses import asdict
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
 
 from kgot_core.contracts.sandbox import CodeJob, CodeResult, Prelude, SandboxLimits, SandboxSession
 from kgot_core.errors import SandboxError
-from kgot_core.sandboxes.bwrap_answer import read_answer
 from kgot_core.sandboxes.files import given_files
-from kgot_core.sandboxes.jail_command import build_jail
-from kgot_core.sandboxes.jail_process import JailLost, JailProcess, Woken
-from kgot_core.sandboxes.providers import BwrapSettings
+from kgot_core.sandboxes.jail_line import JailLine, JailLost, Woken
+from kgot_core.sandboxes.worker_answer import read_answer
 
 _GRACE = 2.5
 _CANCEL_GRACE = 0.8
-_MIB = 1024 * 1024
 _PART = 1 << 18
 _LOST = "the sandbox's worker was lost, and with it what jobs had committed"
 
 
-class BwrapSession(SandboxSession):
+@dataclass(frozen=True)
+class WorkerPlan:
+    """How a sandbox makes its workers.
+
+    Attributes:
+        start: Starts a jail.
+        path: What the worker adds to its module path.
+        guard: What the worker has to do itself, since nothing around it does: ``filter`` puts the filter of system
+            calls on; ``closed`` besides shuts out the network, drops the environment that it came with, and refuses to
+            work beside foreign folders.
+        start_seconds: How long a start may take.
+        input_mb: How large the files given to one job may be, in MiB.
+        counts_alone: The kernel counts the jail's processes apart from all others of the user.
+    """
+
+    start: Callable[[], JailLine]
+    path: Sequence[str]
+    guard: Literal["", "filter", "closed"]
+    start_seconds: float
+    input_mb: int
+    counts_alone: bool = False
+
+
+class WorkerSession(SandboxSession):
     """One jail with its warm worker.
 
     A worker can be lost: killed from outside, or hung in trusted code. What jobs committed is then gone. The job that
@@ -38,14 +57,11 @@ class BwrapSession(SandboxSession):
     ``commit`` that raises makes its job a failure and is expected to have changed nothing.
     """
 
-    def __init__(
-        self, program: str, settings: BwrapSettings, prelude: Prelude, limits: SandboxLimits, *, limits_tmpfs: bool
-    ) -> None:
-        self._program, self._settings, self._prelude, self._limits = program, settings, prelude, limits
-        self._tmpfs_bytes = (settings.input_mb + limits.file_mb + 1) * _MIB if limits_tmpfs else 0
+    def __init__(self, plan: WorkerPlan, prelude: Prelude, limits: SandboxLimits) -> None:
+        self._plan, self._prelude, self._limits = plan, prelude, limits
         self._lock = threading.Lock()
         self._closed = self._running = self._committed = False
-        self._jail: JailProcess | None = self._start()
+        self._jail: JailLine | None = self._start()
         self._wake, self._wake_end = os.pipe()
         for pipe in (self._wake, self._wake_end):
             os.set_blocking(pipe, False)
@@ -59,7 +75,7 @@ class BwrapSession(SandboxSession):
             OSError: A file that the job is given cannot be read.
             ValueError: A file that the job is given has an unsafe name, is none, or is too large.
         """
-        sizes = given_files(job.files, self._settings.input_mb)
+        sizes = given_files(job.files, self._plan.input_mb)
         with self._lock:
             jail = self._worker()
             self._calm()
@@ -102,24 +118,22 @@ class BwrapSession(SandboxSession):
         finally:
             self._lock.release()
 
-    def _start(self) -> JailProcess:
-        jail = build_jail()
-        process = JailProcess(self._program, jail, self._tmpfs_bytes)
-        seconds = self._settings.start_seconds
+    def _start(self) -> JailLine:
+        jail, seconds = self._plan.start(), self._plan.start_seconds
         try:
-            config = {"path": jail.site, "modules": self._prelude.modules, "code": self._prelude.code}
-            process.send(config, seconds=seconds)
-            error = str(process.receive(time.monotonic() + seconds).get("error", ""))
+            config = {"path": [*self._plan.path], "guard": self._plan.guard}
+            config |= {"modules": self._prelude.modules, "code": self._prelude.code}
+            jail.send(config, seconds=seconds)
+            error = str(jail.receive(time.monotonic() + seconds).get("error", ""))
         except JailLost as lost:
-            process.code(0.5)
-            error = process.complaint() or str(lost)
+            error = jail.complaint() or str(lost)
         if error:
-            process.kill()
-            process.end()
+            jail.kill()
+            jail.end()
             raise SandboxError(f"the sandbox's worker cannot start: {error}")
-        return process
+        return jail
 
-    def _worker(self) -> JailProcess:
+    def _worker(self) -> JailLine:
         if self._closed:
             raise SandboxError("the sandbox session is closed")
         if self._jail is not None and not self._jail.running:
@@ -138,10 +152,10 @@ class BwrapSession(SandboxSession):
             self._jail.end()
             self._jail = None
 
-    def _run(self, jail: JailProcess, job: CodeJob, sizes: dict[str, int]) -> CodeResult:
+    def _run(self, jail: JailLine, job: CodeJob, sizes: dict[str, int]) -> CodeResult:
         limits = job.limits or self._limits
         given = {**asdict(limits), "file_mb": min(limits.file_mb, self._limits.file_mb)}
-        given["process_limit"] = _process_limit(limits.processes)
+        given["process_limit"] = _process_limit(limits.processes, self._plan.counts_alone)
         header = {
             "op": "job",
             "limits": given,
@@ -155,7 +169,7 @@ class BwrapSession(SandboxSession):
         self._committed = self._committed or bool(job.commit)
         return read_answer(jail, answer, job, limits)
 
-    def _answer(self, jail: JailProcess, deadline: float) -> dict[str, Any]:
+    def _answer(self, jail: JailLine, deadline: float) -> dict[str, Any]:
         while True:
             try:
                 jail.wait(deadline, self._wake)
@@ -181,12 +195,10 @@ def _contents(job: CodeJob, sizes: dict[str, int]) -> Iterator[bytes]:
                 yield part
 
 
-def _process_limit(processes: int) -> int:
+def _process_limit(processes: int, counts_alone: bool) -> int:
     """Gives a limit that the kernel can keep.
 
-    It counts all processes of a user: those of the jail alone only in a user namespace, since Linux 5.14. Elsewhere the
-    worker's own count has to do, with this limit far above it against a flood.
+    It counts all processes of a user: those of the jail alone only in a user namespace. Elsewhere the worker's own
+    count has to do, with this limit far above it against a flood.
     """
-    version = re.match(r"(\d+)\.(\d+)", os.uname().release)
-    known = version is not None and (int(version[1]), int(version[2])) >= (5, 14)
-    return processes + 1 if known and os.geteuid() != 0 else processes + 2048
+    return processes + 1 if counts_alone else processes + 2048
