@@ -42,7 +42,7 @@ class Prelude:
             a ``subset`` sandbox it is run again before every job, so it must be cheap there.
         modules: Modules that the worker imports before it starts; each must be installed.
         packages: A folder of further packages that scripts may import, shown to them read-only; what is put into it
-            later is seen too. A ``subset`` sandbox cannot use any.
+            later is seen too. Everybody must be able to read it. A ``subset`` sandbox cannot use any.
     """
 
     code: str = ""

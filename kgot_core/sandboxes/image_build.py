@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from kgot_core.errors import SandboxError
 from kgot_core.sandboxes.docker_engine import told
 from kgot_core.sandboxes.image_host import HostImage
 from kgot_core.sandboxes.image_recipe import fill_context
@@ -37,11 +38,16 @@ def build_image(
         try:
             _, lines = client.images.build(path=name, tag=tag, buildargs={"BASE": base}, rm=True, forcerm=True)
         except BuildError as error:
-            for line in error.build_log:
-                say(str(line.get("stream", "")).rstrip())
-            raise
-        for done in lines:
-            say(str(done.get("stream", "")).rstrip() if isinstance(done, dict) else str(done))
+            _say_all(error.build_log, say)
+            hint = "kgot sandbox build --from-host needs no registry" if "pull" in error.msg else ""
+            raise SandboxError(f"the image {tag} cannot be built: {error.msg}", hint=hint) from error
+        _say_all(lines, say)
+
+
+def _say_all(lines: Iterable[Any], say: Callable[[str], None]) -> None:
+    for line in lines:
+        if isinstance(line, dict) and (text := str(line.get("stream", "")).rstrip()):
+            say(text)
 
 
 def build_from_host(client: DockerClient, tag: str, packages: Sequence[str]) -> list[str]:

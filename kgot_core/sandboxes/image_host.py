@@ -24,21 +24,8 @@ from kgot_core.sandboxes.image_recipe import DESCRIPTION, SITE, WORKER
 _PYTHON, _LIBRARIES = "/opt/python", "/opt/lib"
 _LEFT_OUT = frozenset(["ensurepip", "idlelib", "lib2to3", "site-packages", "test", "tests", "tkinter"])
 _PROGRAMS = (
-    "cat",
-    "cp",
-    "echo",
-    "env",
-    "false",
-    "grep",
-    "head",
-    "ls",
-    "mkdir",
-    "rm",
-    "sh",
-    "sleep",
-    "sort",
-    "true",
-    "wc",
+    *("cat", "chmod", "cp", "cut", "date", "echo", "env", "false", "find", "grep", "head", "id", "ls", "mkdir", "mv"),
+    *("rm", "sed", "sh", "sleep", "sort", "tail", "touch", "tr", "true", "uniq", "wc"),
 )
 # Engines give the file system that they put at /tmp the rights of the folder below it.
 _FOLDERS = {"dev": 0o755, "etc": 0o755, "opt/packages": 0o755, "proc": 0o755, "sys": 0o755, "tmp": 0o1777}

@@ -1,4 +1,4 @@
-"""Makes the helper module of the loop's tests known to them."""
+"""Makes the helper modules beside this file known to the tests."""
 
 from __future__ import annotations
 
@@ -12,9 +12,19 @@ import pytest
 
 @pytest.fixture(scope="session")
 def kit() -> ModuleType:
-    """The module ``loop_kit.py`` beside this file."""
-    path = Path(__file__).parent / "loop_kit.py"
-    spec = importlib.util.spec_from_file_location("kgot_loop_kit", path)
+    """The module ``loop_kit.py``."""
+    return _load("loop_kit")
+
+
+@pytest.fixture(scope="session")
+def processes() -> ModuleType:
+    """The module ``kit_processes.py``."""
+    return _load("kit_processes")
+
+
+def _load(name: str) -> ModuleType:
+    path = Path(__file__).parent / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(f"kgot_{name}", path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module

@@ -1,13 +1,9 @@
 from __future__ import annotations
 
-import gc
 import os
-import select
 import shutil
-import signal
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import pytest
@@ -36,129 +32,14 @@ def session(sandbox):
     session.close()
 
 
-def descendants(pid: int) -> list[int]:
-    """Gives all processes below a process."""
-    found: list[int] = []
-    waiting = [pid]
-    while waiting:
-        for thread in Path(f"/proc/{waiting.pop()}/task").glob("*/children"):
-            children = [int(child) for child in thread.read_text().split()]
-            found += children
-            waiting += children
-    return found
-
-
-def gone(pids: list[int]) -> bool:
-    """Waits until processes have ended, five seconds for each at most."""
-    for pid in pids:
-        try:
-            handle = os.pidfd_open(pid)
-        except ProcessLookupError:
-            continue
-        try:
-            if not select.select([handle], [], [], 5)[0]:
-                return False
-        finally:
-            os.close(handle)
-    return True
-
-
-def jail_of(session) -> list[int]:
-    """Gives the processes of the session's jail, told apart from those of other tests by an answer of its own."""
-    own = [pid for pid in descendants(os.getpid()) if b"jail.worker" in Path(f"/proc/{pid}/cmdline").read_bytes()]
-    assert own, "no jail is running"
-    return own
-
-
-def test_killed_worker_is_told_once_and_replaced(session):
-    assert session.run(ADD).value == 1
-    jail = jail_of(session)
-    os.kill(jail[-1], signal.SIGKILL)
-    assert gone(jail)
-    with pytest.raises(SandboxError, match="lost"):
-        session.run(ADD)
-    assert session.run(ADD).value == 1
-
-
-def test_worker_lost_without_state_is_replaced_silently(session):
-    jail = jail_of(session)
-    os.kill(jail[-1], signal.SIGKILL)
-    assert gone(jail)
-    assert session.run(ADD).value == 1
-
-
-def test_worker_that_hangs_in_trusted_code_is_replaced(session):
-    session.run(ADD)
-    limits = SandboxLimits(seconds=0.2)
-    with pytest.raises(SandboxError, match="does not answer"):
-        session.run(CodeJob("1", commit="while True: pass", limits=limits))
-    assert session.run(ADD).value == 1
-
-
-def test_cancelling_keeps_the_state(session):
-    session.run(ADD)
-    ended = threading.Event()
-
-    def keep_cancelling():
-        while not ended.wait(0.02):
-            session.cancel()
-
-    thread = threading.Thread(target=keep_cancelling)
-    thread.start()
-    assert session.run(CodeJob("import time\ntime.sleep(60)")).limit == "time"
-    ended.set()
-    thread.join()
-    session.cancel()
-    assert session.run(ADD).value == 2
-
-
-def test_close_during_a_job_ends_it(session):
-    started = threading.Event()
-    errors: list[str] = []
-
-    def work():
-        started.set()
-        try:
-            session.run(CodeJob("import time\ntime.sleep(60)"))
-        except SandboxError as error:
-            errors.append(error.message)
-
-    thread = threading.Thread(target=work)
-    thread.start()
-    started.wait()
-    session.close()
-    thread.join(10)
-    assert not thread.is_alive() and len(errors) == 1
-
-
-def test_close_leaves_no_process(sandbox):
+def test_close_leaves_no_process(sandbox, processes):
     session = sandbox.open(STATEFUL, LIMITS)
-    jail = jail_of(session)
+    jail = processes.jail_of(os.getpid())
     session.close()
     assert not [pid for pid in jail if Path(f"/proc/{pid}").exists()]
 
 
-def test_session_outlives_the_thread_that_opened_it(sandbox):
-    sessions = []
-    thread = threading.Thread(target=lambda: sessions.append(sandbox.open(STATEFUL, LIMITS)))
-    thread.start()
-    thread.join()
-    gc.collect()
-    values = [sessions[0].run(ADD).value, sessions[0].run(ADD).value]
-    sessions[0].close()
-    assert values == [1, 2]
-
-
-def test_two_sessions_do_not_see_each_other(sandbox, session):
-    other = sandbox.open(STATEFUL, LIMITS)
-    try:
-        session.run(ADD)
-        assert other.run(CodeJob("state")).value == "0"
-    finally:
-        other.close()
-
-
-def test_jail_dies_with_its_host():
+def test_jail_dies_with_its_host(processes):
     ready_sandbox(BWRAP, BwrapSettings())
     code = (
         "from kgot_core.sandboxes.providers import *\nfrom kgot_core.contracts.sandbox import *\n"
@@ -168,10 +49,10 @@ def test_jail_dies_with_its_host():
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, env=environment) as host:
         assert host.stdout and host.stdout.readline() == b"ready\n"
-        below = descendants(host.pid)
+        below = processes.descendants(host.pid)
         assert len(below) >= 2
         host.kill()
-    assert gone(below)
+    assert processes.gone(below)
 
 
 def test_missing_program_is_named_with_the_way_to_get_it():

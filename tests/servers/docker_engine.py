@@ -1,7 +1,7 @@
 """A real Docker engine for tests: this machine's own, else a private one, with the image of the sandbox built once.
 
-A private engine listens on a socket in a temporary folder, keeps everything there, and ends with the tests. Only root can
-start one.
+A private engine listens on a socket in a temporary folder, keeps everything there, and ends with the tests. Only root
+can start one.
 """
 
 from __future__ import annotations

@@ -7,9 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kgot_core.contracts.sandbox import CodeJob, Prelude, SandboxLimits
-from kgot_core.sandboxes.providers import BWRAP, MONTY, BwrapSettings, MontySettings
-from kgot_core.testing.sandbox_suite import ready_sandbox
+from kgot_core.contracts.sandbox import CodeJob, SandboxLimits
 
 LIMITS = SandboxLimits(seconds=20.0, memory_mb=256, output_chars=2_000, file_mb=8, processes=12)
 MARK = Path("/var/tmp/kgot-escaped")
@@ -31,12 +29,14 @@ ESCAPES = [
     ("worker's root", "import os\nprint(os.listdir('/proc/1/root'))", "PermissionError"),
     ("worker's limits", "import resource\nresource.prlimit(1, resource.RLIMIT_NOFILE, (0, 0))", "PermissionError"),
     ("worker's priority", "import os\nos.setpriority(os.PRIO_PROCESS, 1, 19)", "PermissionError"),
+    ("worker's program", "open('/proc/1/exe', 'r+b')", "PermissionError"),
     ("worker's source", "open('/opt/kgot/jail/worker.py', 'a')", DENIED),
     ("own limits", "import resource\nresource.setrlimit(resource.RLIMIT_AS, (-1, -1))", "not allowed"),
     ("loopback", "import socket\nsocket.create_connection(('127.0.0.1', 22), 2)", "refused"),
     ("metadata", "import urllib.request as u\nu.urlopen('http://169.254.169.254/')", "unreachable"),
     ("six", "import socket\nsocket.create_connection(('2001:db8::1', 80), 2)", "unreachable|Cannot assign"),
     ("name look-up", "import socket\nsocket.gethostbyname('example.org')", "gaierror"),
+    ("metadata by name", "import socket\nsocket.getaddrinfo('metadata.google.internal', 80)", "gaierror"),
     ("raw socket", "import socket\nsocket.socket(socket.AF_INET, socket.SOCK_RAW, 1)", "PermissionError"),
     ("packet socket", "import socket\nsocket.socket(17, 3)", "family not supported"),
     ("virtual machine's host", "import socket\nsocket.socket(40, 1)", "family not supported"),
@@ -46,6 +46,10 @@ ESCAPES = [
     ("write to system", "open('/usr/bin/escaped', 'w')", "Read-only|PermissionError"),
     ("write to devices", "open('/dev/escaped', 'w')", "Read-only|PermissionError"),
     ("write to packages", "import os\nopen(os.path.dirname(os.__file__) + '/escaped.py', 'w')", DENIED),
+    ("disk", "import os\nos.open('/dev/vda', 0)\nos.open('/dev/sda', 0)", DENIED),
+    ("terminal", "open('/dev/tty', 'w')", "No such|Read-only"),
+    ("control groups", "open('/sys/fs/cgroup/cgroup.procs', 'w')", DENIED),
+    ("release agent", "open('/sys/fs/cgroup/memory/release_agent', 'w')", DENIED),
     ("kernel settings", "open('/proc/sys/kernel/core_pattern', 'w')", "PermissionError|Read-only"),
     ("reboot trigger", "open('/proc/sysrq-trigger', 'w')", DENIED),
     ("kernel log", CALL + "call(103, 116, 3, 0, 0)", "not permitted"),
@@ -65,6 +69,8 @@ ESCAPES = [
     ("memory nobody counts", "import os\nos.memfd_create('m')", "PermissionError"),
     ("System V memory", CALL + "call(29, 194, 0, 1 << 30, 0o1600)", "not permitted"),
     ("kernel programs", CALL + "call(321, 280, 0, 0, 0)", "not permitted"),
+    ("kernel module", CALL + "call(313, 273, 3, b'', 0)", "not permitted"),
+    ("file by its handle", CALL + "call(304, 265, 3, 0, 0)", "not permitted"),
     ("ring of calls", CALL + "call(425, 425, 8, 0)", "not permitted"),
     ("keys of the kernel", CALL + "call(250, 219, 0, -3, 0)", "not permitted"),
     (
@@ -74,118 +80,19 @@ ESCAPES = [
         "No such file",
     ),
 ]
-COUNT = "import itertools\nfor i in itertools.count():\n"
-# Name, script, limit.
-BOMBS = [
-    ("processes", "import os\nwhile True:\n    os.fork()", "processes"),
-    ("threads", "from threading import *\nwhile True:\n    Thread(target=Event().wait).start()", "processes"),
-    ("memory", "x = bytearray(1 << 40)", "memory"),
-    ("shared memory", "import mmap\nx = [mmap.mmap(-1, 1 << 27) for _ in range(9)]", ""),
-    (
-        "memory of many",
-        "import os, time\nfor _ in range(5):\n    if os.fork() == 0:\n        x = os.urandom(1 << 20) * 80\n"
-        "        time.sleep(60)\ntime.sleep(60)",
-        "memory",
-    ),
-    ("one file", "f = open('f', 'wb')\nwhile True:\n    f.write(bytes(1 << 20))", "files"),
-    ("many files", COUNT + "    open(f'f{i}', 'wb').write(bytes(1 << 20))", "files"),
-    ("empty files", COUNT + "    open(f'f{i}', 'w').close()", "files"),
-    ("shared memory files", COUNT + "    open(f'/dev/shm/{i}', 'wb').write(bytes(1 << 20))", "files"),
-    ("descriptors", "x = []\nwhile True:\n    x.append(open('/dev/null'))", ""),
-    ("output", "import os\nwhile True:\n    os.write(2, bytes(65536))", "output"),
-]  # fmt: skip
-FORGE = (
-    "import os, struct\nfor number in range(3, 256):\n    try:\n        os.write(number, {data})\n    except OSError:\n"
-    "        pass\nos._exit(0)"
-)
-FORGERIES = [
-    ("noise", "b'nonsense' * 5000"),
-    ("promise of more", "struct.pack('!II', 10, 2**32 - 1) + b'x'"),
-    ("deep header", "struct.pack('!II', 60000, 2) + b'[' * 60000 + b'{}'"),
-    ("wrong types", 'struct.pack(\'!II\', 36, 2) + b\'{"error":{},"line":"x","limit":[1,2]}\' + b\'{}\''),
-    ("deep value", "struct.pack('!II', 12, 200000) + b'{\"error\":\"\"}' + b'[' * 100000 + b']' * 100000"),
-    ("not a value", "struct.pack('!II', 12, 4) + b'{\"error\":\"\"}' + b'\\x80\\x04N.'"),
-    ("endless number", "struct.pack('!II', 12, 9000) + b'{\"error\":\"\"}' + b'9' * 9000"),
-]
-
-
-@pytest.fixture(scope="module")
-def jail():
-    session = ready_sandbox(BWRAP, BwrapSettings()).open(Prelude("kept = 'untouched'"), LIMITS)
-    yield session
-    session.close()
-
-
-@pytest.fixture(scope="module")
-def subset():
-    session = ready_sandbox(MONTY, MontySettings()).open(Prelude(), LIMITS)
-    yield session
-    session.close()
-
-
-def next_job_is_unaffected(session):
-    code = "import os\nalone = [name for name in os.listdir('/proc') if name.isdigit()] == ['1', str(os.getpid())]"
-    result = session.run(CodeJob(code, after="[kept, alone, sorted(os.listdir('/tmp')), os.listdir('.')]"))
-    assert result.value == ["untouched", True, ["shm", "work"], []], result
 
 
 @pytest.mark.parametrize(("name", "code", "says"), ESCAPES, ids=[name for name, *_ in ESCAPES])
-def test_escape_is_denied_by_name(jail, name, code, says):
+def test_escape_is_denied_by_name(jail, unaffected, name, code, says):
     result = jail.run(CodeJob(code))
     text = result.output + result.error
     assert result.limit == "" and "escaped\n" not in result.output
     assert re.search(says, text), text
     assert not MARK.exists()
-    next_job_is_unaffected(jail)
+    unaffected(jail)
 
 
-@pytest.mark.parametrize(("name", "code", "limit"), BOMBS, ids=[name for name, *_ in BOMBS])
-def test_bomb_ends_at_its_limit(jail, name, code, limit):
-    result = jail.run(CodeJob(code))
-    assert result.error and (result.limit == limit or not limit), result
-    assert len(result.output) < LIMITS.output_chars + 200
-    next_job_is_unaffected(jail)
-
-
-@pytest.mark.parametrize(("name", "data"), FORGERIES, ids=[name for name, _ in FORGERIES])
-def test_forged_outcome_confuses_nobody(jail, name, data):
-    result = jail.run(CodeJob(FORGE.format(data=data), commit="kept = value"))
-    assert result.error and result.value is None
-    next_job_is_unaffected(jail)
-
-
-def test_forged_value_is_just_a_value(jail):
-    data = 'struct.pack(\'!II\', 12, 8) + b\'{"error":""}"forged"\''
-    assert jail.run(CodeJob(FORGE.format(data=data))).value == "forged"
-    next_job_is_unaffected(jail)
-
-
-@pytest.mark.parametrize(
-    "code",
-    [
-        "import os, signal\nfor number in (1, 2, 3, 9, 15, 19, 23):\n    os.kill(1, number)",
-        "import os, signal\nsignal.signal(15, signal.SIG_IGN)\nos.kill(-1, 15)",
-        "import os, signal\nsignal.pidfd_send_signal(os.pidfd_open(1), 9)",
-        "import os\nif os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0:\n        while True: pass\nos._exit(0)",
-        "import os\nos.fork()\nos.fork()\nopen('f' + str(os.getpid()), 'w').close()",
-        "import subprocess\nsubprocess.Popen(['sleep', '1000'], start_new_session=True)",
-        "import ctypes\nctypes.string_at(0)",
-        "import os\nfor _ in range(500):\n    os.mkdir('d')\n    os.chdir('d')\nos.mkfifo('x')\nos.chmod('.', 0)",
-        "import os\nos.mkdir('locked')\nopen('locked/x', 'w').close()\nos.chmod('locked', 0)\nos.chmod('.', 0)",
-        "import os\ntry:\n    os.chmod('/tmp', 0)\nexcept OSError:\n    pass",
-        "import os\nos.rmdir('/tmp/work')\nos.rmdir('/tmp/shm')\nos.symlink('/usr', '/tmp/work')",
-        "import sys, os, builtins, json\njson.dumps = None\nbuiltins.__dict__.clear()\nos.__dict__.clear()",
-        "import sys\nsys.stdout.close()\nsys.stderr = None\nsys.exit()",
-        "import sys, gc\nfor thing in gc.get_objects():\n    if isinstance(thing, dict): thing.pop('x', None)",
-        "import threading\nthreading.Thread(target=lambda: [None for _ in iter(int, 1)], daemon=True).start()",
-    ],
-)
-def test_nothing_of_a_job_stays(jail, code):
-    jail.run(CodeJob(code))
-    next_job_is_unaffected(jail)
-
-
-def test_server_of_the_host_hears_nothing_in_any_way(jail, tmp_path):
+def test_server_of_the_host_hears_nothing_in_any_way(jail, unaffected, tmp_path):
     path = str(tmp_path / "socket")
     with socket.create_server(("0.0.0.0", 0)) as server, socket.socket(socket.AF_UNIX) as local:
         server.setblocking(False)
