@@ -81,3 +81,13 @@ def docker_settings(launcher: Callable[[str], ModuleType]) -> Iterator[Any]:
         except engine.NotHere as reason:
             pytest.skip(f"no Docker engine: {reason}")
         yield settings
+
+
+@pytest.fixture(scope="session")
+def sarus_settings(tmp_path_factory: pytest.TempPathFactory, launcher: Callable[[str], ModuleType]) -> Any:
+    """Gives the settings of the sandbox ``sarus`` for a stand-in of its command."""
+    command = launcher("sarus_command")
+    try:
+        return command.prepare(tmp_path_factory.mktemp("sarus"))
+    except command.NotHere as reason:
+        pytest.skip(str(reason))

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from kgot_core.errors import SandboxError
 from kgot_core.sandboxes.jail.environment import ENVIRONMENT, PACKAGES
+from kgot_core.sandboxes.jail_line import FLAGS
 
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _STORES = ("/nix/store", "/gnu/store")
@@ -171,4 +172,4 @@ def command(path: str, jail: Jail, tmpfs_bytes: int, seccomp_fd: int, info_fd: i
     options += ["--size", str(tmpfs_bytes)] if tmpfs_bytes else []
     options += ["--tmpfs", "/tmp", "--remount-ro", "/", "--chdir", "/", "--seccomp", str(seccomp_fd)]
     options += ["--info-fd", str(info_fd)]
-    return [path, *options, "--", jail.python, "-s", "-S", "-P", "-B"]
+    return [path, *options, "--", jail.python, *FLAGS]

@@ -15,7 +15,7 @@ from kgot_core.sandboxes.docker_engine import connect, image_facts
 from kgot_core.sandboxes.docker_jail import DockerJail
 from kgot_core.sandboxes.image_recipe import SITE
 from kgot_core.sandboxes.jail.environment import ENVIRONMENT, PACKAGES
-from kgot_core.sandboxes.jail_line import START
+from kgot_core.sandboxes.jail_line import FLAGS, START
 from kgot_core.sandboxes.providers import DockerSettings
 from kgot_core.sandboxes.worker_session import WorkerPlan, WorkerSession
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from docker import DockerClient
 
 _MIB = 1024 * 1024
-_FLAGS = ("-s", "-S", "-P", "-B")
 _NOBODY = "65534:65534"
 
 
@@ -54,7 +53,7 @@ class DockerSandbox(Sandbox):
         options = container_options(self._client, self._settings, limits, prelude.packages)
         path = [SITE, PACKAGES] if prelude.packages else [SITE]
         plan = WorkerPlan(
-            lambda: DockerJail(self._client, self._image, ["python3", *_FLAGS, "-c", START], options),
+            lambda: DockerJail(self._client, self._image, ["python3", *FLAGS, "-c", START], options),
             path,
             guard="filter",
             start_seconds=self._settings.start_seconds,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _HEAD, _STDOUT, _STDERR = 8, 1, 2
 _KEPT = 4096
-_END_SECONDS = 5.0
+_END_SECONDS = 5
 
 
 class DockerJail(JailLine):

@@ -14,6 +14,8 @@ from kgot_core.sandboxes.jail import wire
 
 START = "import sys; sys.path.insert(0, '/opt/kgot'); from jail.worker import main; sys.path.pop(0); main()"
 """What the interpreter in a jail runs."""
+FLAGS = ("-s", "-S", "-P", "-B")
+"""Options of the interpreter in a jail: no folder of modules but those that it is told of, and no compiled files."""
 _PART = 1 << 18
 
 

@@ -81,7 +81,10 @@ class WorkerSession(SandboxSession):
             self._calm()
             self._running = True
             try:
-                return self._run(jail, job, sizes)
+                result = self._run(jail, job, sizes)
+                if self._closed:
+                    raise SandboxError("the sandbox session was closed")
+                return result
             except JailLost as lost:
                 self._drop()
                 self._committed = False
@@ -111,6 +114,8 @@ class WorkerSession(SandboxSession):
             jail = self._jail
             if jail is not None:
                 jail.kill()
+                # A program that runs as root cannot be killed by its user, but its worker listens.
+                self.cancel()
         try:
             self._drop(gently=True)
             os.close(self._wake)
@@ -121,7 +126,7 @@ class WorkerSession(SandboxSession):
     def _start(self) -> JailLine:
         jail, seconds = self._plan.start(), self._plan.start_seconds
         try:
-            config = {"path": [*self._plan.path], "guard": self._plan.guard}
+            config: dict[str, Any] = {"path": [*self._plan.path], "guard": self._plan.guard}
             config |= {"modules": self._prelude.modules, "code": self._prelude.code}
             jail.send(config, seconds=seconds)
             error = str(jail.receive(time.monotonic() + seconds).get("error", ""))

@@ -13,7 +13,7 @@ import pytest
 from kgot_core.contracts.sandbox import CodeJob, Prelude, Sandbox, SandboxLimits
 from kgot_core.errors import SandboxError
 from kgot_core.sandboxes.docker_engine import connect
-from kgot_core.sandboxes.providers import BWRAP, DOCKER, BwrapSettings
+from kgot_core.sandboxes.providers import BWRAP, DOCKER, SARUS, BwrapSettings
 from kgot_core.testing.sandbox_suite import ready_sandbox
 
 LIMITS = SandboxLimits(seconds=20.0, memory_mb=256, output_chars=2_000, file_mb=8, processes=16)
@@ -21,10 +21,15 @@ STATEFUL = Prelude("state = 0")
 ADD = CodeJob("state += 1", after="state", commit="state = value")
 
 
-@pytest.fixture(params=["bwrap", pytest.param("docker", marks=pytest.mark.xdist_group("docker"))])
+DOCKER_HERE = pytest.param("docker", marks=pytest.mark.xdist_group("docker"))
+
+
+@pytest.fixture(params=["bwrap", DOCKER_HERE, "sarus"])
 def sandbox(request: pytest.FixtureRequest) -> Sandbox:
     if request.param == "bwrap":
         return ready_sandbox(BWRAP, BwrapSettings())
+    if request.param == "sarus":
+        return ready_sandbox(SARUS, request.getfixturevalue("sarus_settings"))
     return ready_sandbox(DOCKER, request.getfixturevalue("docker_settings"))
 
 
@@ -50,7 +55,7 @@ def kill_worker(session, sandbox, request, processes) -> Callable[[], None]:
             container.kill()
             container.wait(condition="removed")
 
-    return kill_process if sandbox.name == "bwrap" else kill_container
+    return kill_container if sandbox.name == "docker" else kill_process
 
 
 def test_killed_worker_is_told_once_and_replaced(session, kill_worker):

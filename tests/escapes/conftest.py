@@ -10,17 +10,22 @@ import pytest
 
 from kgot_core.contracts.sandbox import CodeJob, Prelude, SandboxLimits, SandboxSession
 from kgot_core.sandboxes.docker_engine import connect
-from kgot_core.sandboxes.providers import BWRAP, DOCKER, MONTY, BwrapSettings, MontySettings
+from kgot_core.sandboxes.providers import BWRAP, DOCKER, MONTY, SARUS, BwrapSettings, MontySettings
 from kgot_core.testing.sandbox_suite import ready_sandbox
 
 LIMITS = SandboxLimits(seconds=20.0, memory_mb=256, output_chars=2_000, file_mb=8, processes=12)
 
 
-@pytest.fixture(scope="module", params=["bwrap", pytest.param("docker", marks=pytest.mark.xdist_group("docker"))])
+DOCKER_HERE = pytest.param("docker", marks=pytest.mark.xdist_group("docker"))
+
+
+@pytest.fixture(scope="module", params=["bwrap", DOCKER_HERE, "sarus"])
 def jail(request: pytest.FixtureRequest) -> Iterator[SandboxSession]:
     """A session with full Python; when it is closed, nothing of it is left on the host."""
     if request.param == "bwrap":
         sandbox, left = ready_sandbox(BWRAP, BwrapSettings()), workers
+    elif request.param == "sarus":
+        sandbox, left = ready_sandbox(SARUS, request.getfixturevalue("sarus_settings")), workers
     else:
         settings = request.getfixturevalue("docker_settings")
         sandbox = ready_sandbox(DOCKER, settings)

@@ -19,10 +19,13 @@ _MAX_DEPTH = 8
 Mark = tuple[int, int, int]
 
 
-def writable() -> list[str]:
-    """Gives the places that scripts may write to: most jails have one, engines of containers give shared memory."""
-    own = Path(_MEMORY).is_dir() and not Path(_MEMORY).is_symlink()
-    return [ROOT, _MEMORY] if own else [ROOT]
+def roots(shared_memory: bool) -> list[str]:
+    """Gives the places that scripts may write to.
+
+    Args:
+        shared_memory: Shared memory is a file system of its own, not a link to the other place.
+    """
+    return [ROOT, _MEMORY] if shared_memory else [ROOT]
 
 
 def make_folders() -> None:
@@ -96,9 +99,9 @@ def read_file(name: str, size: int) -> Iterator[bytes]:
         os.close(handle)
 
 
-def empty() -> None:
+def empty(places: list[str]) -> None:
     """Removes everything that a job wrote."""
-    for root in writable():
+    for root in places:
         _empty(root)
 
 

@@ -8,6 +8,7 @@ import signal
 from pathlib import Path
 
 from .environment import ENVIRONMENT, PACKAGES
+from .landlock import write_only_to
 from .seccomp import jail_filter
 
 NOBODY = 65534
@@ -85,9 +86,6 @@ def give_up_rights() -> Kernel:
     kernel.clear_inheritable()
     if 0 in (*os.getresuid(), *os.getresgid()):
         raise PermissionError("the sandbox worker is still root")
-    if os.getppid():
-        # From outside of the process namespace the parent shows as 0: an engine's helper, whose threads come and go.
-        kernel.die_with_parent()
     # Scripts run as the same user: without this they could rewrite the worker through /proc/1/mem.
     kernel.set_dumpable(False)
     # An init process gets no signal that it does not handle, and Python handles this one.
@@ -100,18 +98,23 @@ def guard(kind: str, kernel: Kernel) -> None:
 
     Args:
         kind: ``filter``: sets the filter of system calls; ``closed``: besides refuses all sockets and foreign folders,
-            and drops the environment; empty: nothing.
+            allows writing to one folder alone, and drops the environment; empty: nothing.
         kernel: The kernel.
 
     Raises:
         PermissionError: The jail is not closed.
     """
+    if kind != "filter":
+        # There the parent is a helper of the engine, whose threads come and go.
+        kernel.die_with_parent()
     if not kind:
         return
     if kind == "closed":
         _refuse_foreign_folders(Path("/proc/self/mountinfo").read_text())
+        write_only_to("/tmp")
+        libraries = {key: value for key, value in os.environ.items() if key == "LD_LIBRARY_PATH"}
         os.environ.clear()
-        os.environ.update(ENVIRONMENT)
+        os.environ.update(ENVIRONMENT | libraries)
     program = jail_filter(sockets=kind != "closed")
     if program is None:
         raise PermissionError(f"there is no filter of system calls for {os.uname().machine} machines")

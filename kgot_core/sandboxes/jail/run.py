@@ -12,7 +12,7 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
-from . import files, wire
+from . import wire
 from .lock import Kernel
 from .script import describe, run_child
 from .watch import Watch
@@ -55,7 +55,7 @@ class Outcome:
         del self.tail[: -2 * self.limits["output_chars"] or None]
 
 
-def run_job(job: dict[str, Any], names: dict[str, Any], inlet: int, kernel: Kernel) -> Outcome:
+def run_job(job: dict[str, Any], names: dict[str, Any], inlet: int, kernel: Kernel, places: list[str]) -> Outcome:
     """Runs a job in a child process until it ends or passes a limit; afterwards the jail holds only the worker.
 
     Raises:
@@ -66,7 +66,7 @@ def run_job(job: dict[str, Any], names: dict[str, Any], inlet: int, kernel: Kern
     output, output_end = os.pipe()
     result, result_end = os.pipe()
     try:
-        watch = Watch(job["limits"], files.writable())
+        watch = Watch(job["limits"], places)
         child = os.fork()
         if child == 0:
             run_child(job, names, output_end, result_end, kernel)

@@ -76,14 +76,14 @@ def prepare(config: dict[str, Any]) -> dict[str, Any]:
     return main.__dict__
 
 
-def serve(host: Host, names: dict[str, Any], kernel: Kernel) -> None:
+def serve(host: Host, names: dict[str, Any], kernel: Kernel, places: list[str]) -> None:
     """Runs jobs until the host goes."""
     while True:
         job = host.receive()
         if job["op"] != "job":
             continue
         given = {file["name"]: files.write_file(file["name"], host.read(file["size"])) for file in job["files"]}
-        outcome = run_job(job, names, host.inlet, kernel)
+        outcome = run_job(job, names, host.inlet, kernel, places)
         finish(job, outcome, names)
         found: list[dict[str, Any]] = []
         note = ""
@@ -93,7 +93,7 @@ def serve(host: Host, names: dict[str, Any], kernel: Kernel) -> None:
         for file in found:
             for part in files.read_file(file["name"], file["size"]):
                 host.write(part)
-        files.empty()
+        files.empty(places)
         files.make_folders()
 
 
@@ -111,7 +111,7 @@ def main() -> None:
             host.send({"error": describe(error)[0]})
             return
         host.send({"error": ""})
-        serve(host, names, kernel)
+        serve(host, names, kernel, files.roots(shared_memory=config["guard"] == "filter"))
     except (EOFError, BrokenPipeError):
         return
 
