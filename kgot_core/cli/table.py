@@ -34,6 +34,7 @@ COMMANDS: Mapping[str, Row] = MappingProxyType(
         "config": Row("kgot_core.cli.config:config", "Show settings and where they come from; trust a file", "Set up"),
         "plugins": Row("kgot_core.cli.plugins:plugins", "List plugins, and show what one offers", "Set up"),
         "tools": Row("kgot_core.cli.tools:tools", "List tools, and call one by hand", "Set up"),
+        "sandbox": Row("kgot_core.cli.sandbox:sandbox", "Build the image of a sandbox; try sandboxes out", "Set up"),
         "completion": Row("kgot_core.cli.completion:completion", "Print the script of shell completion", "Set up"),
         "demo": Row("kgot_core.cli.demo:demo", "Run a real task offline, with recorded model replies", "Learn"),
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import platform
 import re
@@ -14,6 +15,7 @@ from kgot_core.errors import SandboxError
 from kgot_core.providers import Problem
 from kgot_core.sandboxes.bwrap_command import build_jail
 from kgot_core.sandboxes.bwrap_jail import BwrapJail
+from kgot_core.sandboxes.image_recipe import PACKAGES, about_python
 from kgot_core.sandboxes.jail.seccomp import jail_filter
 from kgot_core.sandboxes.providers import BwrapSettings
 from kgot_core.sandboxes.worker_session import WorkerPlan, WorkerSession
@@ -33,13 +35,11 @@ class BwrapSandbox(Sandbox):
 
     name = "bwrap"
     python: PythonKind = "full"
-    about = (
-        f"Python {platform.python_version()} with its standard library and the packages installed here. There is no"
-        " network and no keyboard input; files can be read and written in the working folder only."
-    )
 
     def __init__(self, settings: BwrapSettings) -> None:
         self._settings = settings
+        installed = [name for name in PACKAGES if importlib.util.find_spec(name)]
+        self.about = about_python(platform.python_version(), installed)
 
     def open(self, prelude: Prelude, limits: SandboxLimits) -> SandboxSession:
         """Starts a session.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import tarfile
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -49,7 +50,8 @@ def connect(settings: DockerSettings) -> DockerClient:
         import docker
     except ImportError:
         raise SandboxError("the Python library docker is not installed", hint=INSTALL) from None
-    with told("no Docker engine answers"):
+    address = settings.host or os.environ.get("DOCKER_HOST", "")
+    with told(f"no Docker engine answers{f' at {address}' if address else ''}"):
         seconds = max(_ASK_SECONDS, int(settings.start_seconds))
         if settings.host:
             client = docker.DockerClient(base_url=settings.host, timeout=seconds)

@@ -11,7 +11,8 @@ import pytest
 from kgot_core.contracts.backend import Call, GraphScope, OpenContext
 from kgot_core.contracts.sandbox import Sandbox
 from kgot_core.graph.elements import Edge, GraphChange, GraphSnapshot, Node
-from kgot_core.sandboxes.providers import BWRAP, MONTY
+from kgot_core.sandboxes.providers import BWRAP, DOCKER, MONTY
+from kgot_core.testing.sandbox_suite import ready_sandbox
 from kgot_networkx.backend import NetworkxBackend
 from kgot_networkx.plugin import open_backend
 from kgot_networkx.settings import NetworkxSettings
@@ -96,9 +97,14 @@ def sandbox_of() -> Callable[[str], Sandbox]:
     return make_sandbox
 
 
-@pytest.fixture(scope="session", params=["bwrap", "monty"])
+@pytest.fixture(
+    scope="session", params=["bwrap", "monty", pytest.param("docker", marks=pytest.mark.xdist_group("docker"))]
+)
 def any_graph(request: pytest.FixtureRequest) -> Iterator[OpenGraph]:
-    opened = open_one(request.param)
+    sandbox = None
+    if request.param == "docker":
+        sandbox = ready_sandbox(DOCKER, request.getfixturevalue("docker_settings"))
+    opened = open_one(request.param, sandbox=sandbox)
     yield opened
     opened.backend.close()
 
