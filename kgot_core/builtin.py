@@ -16,6 +16,7 @@ from kgot_core.providers import (
     VoterProvider,
 )
 from kgot_core.sandboxes.providers import SANDBOXES
+from kgot_core.tools.settings import PythonCodeSettings
 from kgot_core.voters.settings import AdaptiveSettings, JudgeSettings, check_adaptive
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def _ask_llm(settings: Any, context: ToolContext) -> Sequence[BaseTool]:
 def _run_python_code(settings: Any, context: ToolContext) -> Sequence[BaseTool]:
     from kgot_core.tools.python_code import RunPythonCode
 
-    return [RunPythonCode(context)]
+    return [RunPythonCode(context, settings)]
 
 
 @hookimpl
@@ -130,6 +131,7 @@ def kgot_tools() -> Iterable[ToolProvider]:
         ToolProvider(
             name="run_python_code",
             summary="Runs a script in the sandbox, with the task's files.",
+            settings=PythonCodeSettings,
             create=_run_python_code,
         ),
     ]

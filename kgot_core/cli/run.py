@@ -39,6 +39,7 @@ EXIT_CODES = {"answered": 0, "capped": 0, "no_solution": 3, "abstained": 3, "fai
 @click.option("--tool-model", metavar="SPEC", help="Model of the role tool, as provider:name.")
 @click.option("--tool", "tools", metavar="NAME", multiple=True, help="Offer these tools only; may be repeated.")
 @click.option("--without-tool", "without", metavar="NAME", multiple=True, help="Leave a tool out; may be repeated.")
+@click.option("--allow-install", is_flag=True, help="Let scripts have any package of the index, as wheels.")
 @click.option("--max-iterations", metavar="N", help="Enhance rounds at most.")
 @click.option("--max-cost", metavar="DOLLARS", help="Solve from what is there once the requests have cost this.")
 @click.option("--max-tokens", metavar="N", help="Solve from what is there once this many tokens are used.")
@@ -131,6 +132,7 @@ def _overrides(
     tool_model: str | None,
     tools: tuple[str, ...],
     without: tuple[str, ...],
+    allow_install: bool,
     max_iterations: str | None,
     max_cost: str | None,
     max_tokens: str | None,
@@ -155,6 +157,7 @@ def _overrides(
         "--max-tokens": ("caps.max_tokens", _number("--max-tokens", max_tokens, int, "a whole number")),
         "--deadline": ("caps.deadline", _duration("--deadline", deadline)),
         "--max-iterations": ("loop.max_iterations", _number("--max-iterations", max_iterations, int, "a whole number")),
+        "--allow-install": ("tools.run_python_code.allow_install", allow_install or None),
         "--format": ("format", answer_format),
         "--out": ("runs_dir", out),
     }

@@ -132,11 +132,13 @@ class Sandbox(ABC):
         name: Name for notices and ``kgot doctor``.
         python: ``full`` (CPython with its standard library) or ``subset``.
         about: What a script may use here, one or two sentences for the model.
+        pip_options: Options by which pip fetches wheels for the Python in the jail; empty where it is the running one.
     """
 
     name: str
     python: PythonKind
     about: str
+    pip_options: tuple[str, ...] = ()
 
     @abstractmethod
     def open(self, prelude: Prelude, limits: SandboxLimits) -> SandboxSession:

@@ -69,6 +69,13 @@ class RunFiles(Protocol):
     def folder(self) -> Path:
         """A folder of the run for new files; made when first used."""
 
+    @property
+    def packages(self) -> Path:
+        """A folder of the run whose Python packages its scripts can import; made when first used.
+
+        Scripts see it where it was made before the first of them ran, as when the tools were created.
+        """
+
     def names(self) -> Sequence[str]:
         """Names of all files, attachments first; two attachments with one name get different names here."""
 

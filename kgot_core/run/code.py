@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 from kgot_core.contracts.sandbox import CodeJob, CodeResult, Prelude, Sandbox, SandboxLimits, SandboxSession
 from kgot_core.errors import SandboxError
@@ -23,12 +25,20 @@ class CodeDesk:
         journal: The run's journal.
         sandbox: The jail; never opened in a replay.
         limits: Limits of a script that names none.
+        packages: Gives the folder of packages for scripts, where there is one.
     """
 
-    def __init__(self, journal: Journal, sandbox: Sandbox, limits: SandboxLimits) -> None:
+    def __init__(
+        self,
+        journal: Journal,
+        sandbox: Sandbox,
+        limits: SandboxLimits,
+        packages: Callable[[], Path | None] = lambda: None,
+    ) -> None:
         self._journal = journal
         self._sandbox = sandbox
         self._limits = limits
+        self._packages = packages
         self._session: Held[SandboxSession] = Held()
         self._turn = asyncio.Lock()
 
@@ -90,7 +100,9 @@ class CodeDesk:
         self._session.cancel()
 
     def _open(self) -> SandboxSession:
-        return self._session.thing or self._session.keep(self._sandbox.open(Prelude(), self._limits))
+        if self._session.thing is not None:
+            return self._session.thing
+        return self._session.keep(self._sandbox.open(Prelude(packages=self._packages()), self._limits))
 
     def _seconds(self, job: CodeJob) -> float:
         return (job.limits or self._limits).seconds

@@ -25,6 +25,7 @@ class FileShelf:
     def __init__(self, attachments: Sequence[Path], folder: Path | None) -> None:
         self._files: dict[str, Path] = {}
         self._folder = folder
+        self._packages: Path | None = None
         self._temporary: tempfile.TemporaryDirectory[str] | None = None
         for path in attachments:
             self._files[self._free_name(path.name)] = _checked(path)
@@ -41,9 +42,22 @@ class FileShelf:
         """The folder for new files; made when first used."""
         if self._folder is None:
             self._temporary = tempfile.TemporaryDirectory(prefix="kgot-files-")
-            self._folder = Path(self._temporary.name)
+            self._folder = Path(self._temporary.name) / "files"
         self._folder.mkdir(parents=True, exist_ok=True)
         return self._folder
+
+    @property
+    def packages(self) -> Path:
+        """The folder for Python packages, beside the other; everybody may read it, as a script may be nobody."""
+        self._packages = self.folder.parent / f"{self.folder.name}-packages"
+        self._packages.mkdir(exist_ok=True)
+        self._packages.chmod(0o755)
+        return self._packages
+
+    @property
+    def made_packages(self) -> Path | None:
+        """The folder for Python packages, where it was made."""
+        return self._packages
 
     def names(self) -> Sequence[str]:
         """Names of all files, attachments first."""

@@ -63,7 +63,7 @@ async def run_task(
         asyncio.CancelledError: The run was cancelled; it is recorded as such.
     """
     store: Held[GraphBackend] = Held(owned=parts.close_backend)
-    code = CodeDesk(journal, parts.sandbox, parts.code_limits)
+    code = CodeDesk(journal, parts.sandbox, parts.code_limits, lambda: files.made_packages)
     stop = True
     try:
         journal.emit("", start)

@@ -28,7 +28,6 @@ _ASK_SECONDS = 10
 def told(what: str) -> Iterator[None]:
     """Turns the library's errors into a :class:`SandboxError` that begins with what could not be done."""
     from docker.errors import APIError, DockerException, ImageNotFound
-    from requests.exceptions import RequestException
 
     try:
         yield
@@ -36,7 +35,7 @@ def told(what: str) -> Iterator[None]:
         raise SandboxError(f"{what}: there is no such image", hint=BUILD) from error
     except APIError as error:
         raise SandboxError(f"{what}: {error.explanation or error}") from error
-    except (DockerException, RequestException, OSError) as error:
+    except (DockerException, OSError) as error:  # the errors of its HTTP client are OSErrors
         raise SandboxError(f"{what}: {_root(error)}", hint=START) from error
 
 

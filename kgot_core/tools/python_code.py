@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+import asyncio
+from collections.abc import Sequence
+from typing import Any, Literal, cast
 
 from langchain_core.tools import BaseTool
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
@@ -11,6 +13,8 @@ from kgot_core.contracts.model import user
 from kgot_core.contracts.sandbox import CodeJob, CodeResult
 from kgot_core.contracts.tools import Source, ToolArtifact, ToolContext
 from kgot_core.reading.blocks import read_blocks
+from kgot_core.tools.packages import LOOK, LOOK_RESULT, fetch, missing, pinned, refused, there_are
+from kgot_core.tools.settings import PythonCodeSettings
 
 REPAIRS = 3
 DESCRIPTION = (
@@ -29,6 +33,11 @@ class CodeArguments(BaseModel):
         description="A complete Python script. It must print everything that is wanted from it. Attached files are in"
         " the working folder under their names."
     )
+    required_modules: list[str] = Field(
+        default=[],
+        description="Packages beyond those named above that the script imports, as plain names, with == and a version"
+        " where it matters. Leave it empty where none are needed.",
+    )
 
 
 class RunPythonCode(BaseTool):
@@ -40,12 +49,21 @@ class RunPythonCode(BaseTool):
     args_schema: type[BaseModel] = CodeArguments
     response_format: Literal["content", "content_and_artifact"] = "content_and_artifact"
     _context: ToolContext = PrivateAttr()
+    _settings: PythonCodeSettings = PrivateAttr()
+    _turn: asyncio.Lock = PrivateAttr(default_factory=asyncio.Lock)
 
-    def __init__(self, context: ToolContext, **fields: Any) -> None:
+    def __init__(self, context: ToolContext, settings: PythonCodeSettings | None = None, **fields: Any) -> None:
         super().__init__(description=f"{DESCRIPTION} {context.sandbox.about} {EXAMPLE}", **fields)
         self._context = context
+        self._settings = settings or PythonCodeSettings()
+        if self._settings.allow or self._settings.allow_install:
+            # Made now, so that scripts see it from the first on.
+            _ = context.files.packages
 
-    async def _arun(self, code: str) -> tuple[str, ToolArtifact]:
+    async def _arun(self, code: str, required_modules: Sequence[str] = ()) -> tuple[str, ToolArtifact]:
+        if required_modules:
+            async with self._turn:
+                await self._provide(required_modules)
         code, failure = _unfenced(code), ""
         for attempt in range(1 + REPAIRS):
             result = await self._execute(code)
@@ -63,7 +81,39 @@ class RunPythonCode(BaseTool):
             code = mended
         raise ValueError(f"the script failed: {failure}")
 
-    def _run(self, code: str) -> tuple[str, ToolArtifact]:
+    async def _provide(self, asked: Sequence[str]) -> None:
+        """Sees to it that packages are there.
+
+        Raises:
+            ValueError: One may not be, or cannot be fetched; the message says what is there instead.
+        """
+        sandbox = self._context.sandbox
+        if sandbox.python == "subset":
+            raise ValueError(f"no modules can be installed here. {sandbox.about}")
+        looked = await self._context.execute(CodeJob(LOOK, {"names": list(asked)}, after=LOOK_RESULT))
+        if looked.error:
+            raise ValueError(f"the packages of the sandbox cannot be listed: {looked.error}")
+        versions, modules = cast("list[Any]", looked.value)
+        allowed, everything = self._settings.allow, self._settings.allow_install
+        try:
+            wanted = missing(asked, versions, modules)
+        except ValueError as error:
+            raise ValueError(f"{error}; {there_are(versions)}") from None
+        if names := refused(wanted, allowed, everything):
+            raise ValueError(
+                f"these packages may not be installed: {', '.join(names)}; {there_are(versions)}. Write the script"
+                " without them."
+            )
+        if not wanted:
+            return
+        names = pinned(wanted, allowed)
+        fault = await self._context.once(
+            f"install {' '.join(names)}", lambda: fetch(names, self._context.files.packages, sandbox.pip_options)
+        )
+        if fault:
+            raise ValueError(f"{', '.join(names)} could not be installed: {fault}; {there_are(versions)}")
+
+    def _run(self, code: str, required_modules: Sequence[str] = ()) -> tuple[str, ToolArtifact]:
         raise NotImplementedError("run_python_code is asynchronous; call it with arun or ainvoke")
 
     async def _execute(self, code: str) -> CodeResult:

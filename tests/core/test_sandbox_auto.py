@@ -5,7 +5,14 @@ import pytest
 from kgot_core.errors import SandboxError
 from kgot_core.providers import Problem, SandboxProvider
 from kgot_core.sandboxes.auto import choose
-from kgot_core.sandboxes.providers import MONTY, SANDBOXES, BwrapSettings, MontySettings
+from kgot_core.sandboxes.providers import (
+    MONTY,
+    SANDBOXES,
+    BwrapSettings,
+    DockerSettings,
+    MontySettings,
+    SarusSettings,
+)
 
 
 def provider(name, rank, problem=None, opens=None):
@@ -50,11 +57,32 @@ def test_without_any_there_is_no_fallback():
 
 
 def test_built_in_ones_stand_in_this_order():
-    assert [(each.name, each.rank) for each in SANDBOXES] == [("bwrap", 10), ("monty", 90)]
+    assert [(each.name, each.rank) for each in SANDBOXES] == [
+        ("bwrap", 10),
+        ("docker", 20),
+        ("sarus", 30),
+        ("monty", 90),
+    ]
 
 
-def test_real_ones_fall_back_to_monty_where_bwrap_is_missing():
-    settings = {"bwrap": BwrapSettings(path="no-such-bwrap"), "monty": MontySettings()}
-    sandbox, notice = choose(SANDBOXES, lambda each: settings[each.name])
+NONE = {
+    "bwrap": BwrapSettings(path="no-such-bwrap"),
+    "docker": DockerSettings(host="unix:///no/such/socket"),
+    "sarus": SarusSettings(path="no-such-sarus"),
+    "monty": MontySettings(),
+}
+
+
+def test_real_ones_fall_back_to_monty_where_all_others_are_missing():
+    sandbox, notice = choose(SANDBOXES, lambda each: NONE[each.name])
     assert sandbox.name == "monty"
-    assert "bwrap is not ready" in notice and MONTY.check(MontySettings()) is None
+    for name in ("bwrap", "docker", "sarus"):
+        assert f"{name} is not ready" in notice
+    assert MONTY.check(MontySettings()) is None
+
+
+@pytest.mark.xdist_group("docker")
+def test_docker_is_taken_where_bwrap_is_missing(docker_settings):
+    settings = {**NONE, "docker": docker_settings}
+    sandbox, notice = choose(SANDBOXES, lambda each: settings[each.name])
+    assert sandbox.name == "docker" and notice.startswith("Sandbox for Python: docker; bwrap is not ready")
