@@ -25,7 +25,8 @@ class DockerSettings:
     """Settings of the sandbox ``docker``."""
 
     host: str = field(
-        default="", metadata={"help": "Address of the engine; empty takes DOCKER_HOST, else the current docker context"}
+        default="",
+        metadata={"help": "Address of the engine; empty takes that of DOCKER_HOST or of the current docker context"},
     )
     image: str = field(default="kgot-sandbox", metadata={"help": "The image; kgot sandbox build makes it"})
     runtime: str = field(
