@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kgot_core.hookspecs import hookimpl
 from kgot_core.models.providers import MODEL_PROVIDERS
 from kgot_core.providers import (
+    FormatProvider,
     ModelProvider,
     SandboxProvider,
     SolverProvider,
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
     from kgot_core.contracts.strategy import Strategy
     from kgot_core.contracts.tools import ToolContext
     from kgot_core.contracts.voter import Voter
+    from kgot_core.graph.elements import GraphSnapshot
+    from kgot_core.graph.losses import Losses
 
 
 def _query(settings: Any) -> Solver:
@@ -80,6 +84,18 @@ def _run_python_code(settings: Any, context: ToolContext) -> Sequence[BaseTool]:
     from kgot_core.tools.python_code import RunPythonCode
 
     return [RunPythonCode(context, settings)]
+
+
+def _read_snapshot(settings: Any, path: Path, losses: Losses) -> GraphSnapshot:
+    from kgot_core.formats.snapshot import read_snapshot
+
+    return read_snapshot(settings, path, losses)
+
+
+def _write_snapshot(settings: Any, graph: GraphSnapshot, path: Path, losses: Losses) -> None:
+    from kgot_core.formats.snapshot import write_snapshot
+
+    write_snapshot(settings, graph, path, losses)
 
 
 @hookimpl
@@ -147,3 +163,17 @@ def kgot_models() -> Iterable[ModelProvider]:
 def kgot_sandboxes() -> Iterable[SandboxProvider]:
     """Jails that need no service."""
     return SANDBOXES
+
+
+@hookimpl
+def kgot_graph_formats() -> Iterable[FormatProvider]:
+    """Formats that need no library."""
+    return [
+        FormatProvider(
+            name="snapshot",
+            summary="A graph as JSON that keeps everything, the same for every backend.",
+            suffixes=(".json",),
+            read=_read_snapshot,
+            write=_write_snapshot,
+        )
+    ]

@@ -64,3 +64,8 @@ def kgot_sandboxes() -> Iterable[providers.SandboxProvider]:  # type: ignore[emp
 @hookspec
 def kgot_event_sinks() -> Iterable[providers.SinkProvider]:  # type: ignore[empty-body]
     """Further places for a run's events."""
+
+
+@hookspec
+def kgot_graph_formats() -> Iterable[providers.FormatProvider]:  # type: ignore[empty-body]
+    """File formats of graphs, for ``kgot graph``."""

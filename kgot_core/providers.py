@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 if TYPE_CHECKING:
@@ -25,10 +26,15 @@ if TYPE_CHECKING:
     from kgot_core.contracts.strategy import Strategy
     from kgot_core.contracts.tools import ToolContext
     from kgot_core.contracts.voter import Voter
+    from kgot_core.graph.elements import GraphSnapshot
+    from kgot_core.graph.losses import Losses
 
 ProviderKind: TypeAlias = Literal[
-    "backend", "solver", "tool", "voter", "scheduler", "strategy", "model", "sandbox", "sink"
+    "backend", "solver", "tool", "voter", "scheduler", "strategy", "model", "sandbox", "sink", "format"
 ]
+
+FOLDER = "/"
+"""The ending of a format that is a folder of files."""
 
 
 @dataclass(frozen=True)
@@ -173,3 +179,25 @@ class SinkProvider(Provider):
 
     kind: ClassVar[ProviderKind] = "sink"
     open: Callable[[Any, Mapping[str, Any]], Sink]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FormatProvider(Provider):
+    """A file format of graphs.
+
+    What the format or the graph cannot carry goes into the :class:`~kgot_core.graph.losses.Losses`, and only that. A
+    file that cannot be read raises ``UsageError``, which says where and why.
+
+    Attributes:
+        suffixes: Endings of its files in lower case, with the dot; the longest that fits a name decides, ``/`` is
+            that of a folder. None where the format is only used by name.
+        read: ``read(settings, path, losses)`` gives the graph of a file; ``None``: cannot be read.
+        write: ``write(settings, graph, path, losses)`` makes the file, or the folder; ``None``: cannot be written.
+        text: A file of it is one text, which may go to standard output.
+    """
+
+    kind: ClassVar[ProviderKind] = "format"
+    suffixes: tuple[str, ...] = ()
+    read: Callable[[Any, Path, Losses], GraphSnapshot] | None = None
+    write: Callable[[Any, GraphSnapshot, Path, Losses], None] | None = None
+    text: bool = True

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import click
 
-from kgot_core.cli.options import SettingsOptions, read_sources, settings_options
+from kgot_core.cli.options import SettingsOptions, settings_options
 from kgot_core.cli.output import echo
-from kgot_core.cli.runs import find_run
+from kgot_core.cli.runs import runs_dir
 
 
 @click.group()
@@ -28,22 +27,14 @@ def graph() -> None:
 def analyze(run: str, source: str | None, target: str | None, as_json: bool, options: SettingsOptions) -> None:
     """Analyze the graph at the end of RUN: size, centrality, components, clustering, shortest path (paper, 2.4)."""
     from kgot_core.errors import UsageError
-    from kgot_core.graph.elements import change_from_json, snapshot_from_json
-    from kgot_core.graph.fold import TaskGraph
-    from kgot_core.run.folder import read_records
-    from kgot_core.settings import Settings
+    from kgot_core.run.finding import find_run
+    from kgot_core.session.graphs import run_graph
 
     try:
         analyzer = import_module("kgot_networkx.analyze")
     except ModuleNotFoundError:
         raise UsageError("graph analytics need the package kgot-networkx", hint="pip install kgot-networkx") from None
-    state = TaskGraph()
-    for record in read_records(find_run(run, Path(Settings.build(read_sources(options)).core.runs_dir))):
-        if record["kind"] == "graph_opened":
-            state = TaskGraph(snapshot_from_json(record["snapshot"]))
-        elif record["kind"] == "graph_written" and not record["error"]:
-            state.apply(change_from_json(record["change"]))
-    result: dict[str, Any] = analyzer.analyze(state.snapshot(), source, target)
+    result: dict[str, Any] = analyzer.analyze(run_graph(find_run(run, runs_dir(options))), source, target)
     if as_json:
         echo(json.dumps(result, ensure_ascii=False, indent=2))
         return

@@ -21,7 +21,9 @@ from kgot_core.cli.output import echo
 @settings_options
 def runs(as_json: bool, options: SettingsOptions) -> None:
     """List the runs of the folder runs_dir, oldest first."""
-    rows = [_summary(folder) for folder in run_folders(_runs_dir(options))]
+    from kgot_core.run.finding import run_folders
+
+    rows = [_summary(folder) for folder in run_folders(runs_dir(options))]
     if as_json:
         echo(json.dumps(rows, ensure_ascii=False, indent=2))
         return
@@ -40,9 +42,10 @@ def runs(as_json: bool, options: SettingsOptions) -> None:
 @settings_options
 def show(run: str, events: bool, why: bool, as_json: bool, options: SettingsOptions) -> None:
     """Show a run: its course, the graph at its end, its answer. RUN is a path, an id, its beginning, or last."""
+    from kgot_core.run.finding import find_run
     from kgot_core.run.folder import read_records
 
-    folder = find_run(run, _runs_dir(options))
+    folder = find_run(run, runs_dir(options))
     records = list(read_records(folder))
     if events:
         for record in records:
@@ -67,6 +70,7 @@ def replay(run: str, options: SettingsOptions) -> int:
 
     A run that was cancelled, or that failed outside what is recorded, is repeated as far as its record goes.
     """
+    from kgot_core.run.finding import find_run
     from kgot_core.run.folder import read_records
     from kgot_core.run.journal import RecordEnds
     from kgot_core.session.compare import difference
@@ -112,37 +116,8 @@ def _show_why(records: list[dict[str, Any]], as_json: bool) -> None:
         echo(line)
 
 
-def run_folders(folder: Path) -> list[Path]:
-    """Lists the folders of runs, oldest first: a run's name begins with its time."""
-    try:
-        return sorted(path.parent for path in folder.glob("*/events.jsonl"))
-    except OSError:  # as good as none for a reader; whoever writes there is told
-        return []
-
-
-def find_run(name: str, folder: Path) -> Path:
-    """Finds a run by its path, its id, the beginning of its id, or ``last``.
-
-    Raises:
-        UsageError: There is none, or the beginning fits several.
-    """
-    from kgot_core.errors import UsageError
-
-    if (Path(name) / "events.jsonl").is_file():
-        return Path(name)
-    known = run_folders(folder)
-    if name == "last" and known:
-        return known[-1]
-    fitting = [path for path in known if path.name.startswith(name)]
-    exact = [path for path in fitting if path.name == name]
-    if len(exact or fitting) == 1:
-        return (exact or fitting)[0]
-    if fitting:
-        raise UsageError(f"{len(fitting)} runs begin with {name!r}", hint="give more of the id")
-    raise UsageError(f"there is no run {name!r} in {folder}", hint="kgot runs lists the runs")
-
-
-def _runs_dir(options: SettingsOptions) -> Path:
+def runs_dir(options: SettingsOptions) -> Path:
+    """Gives the folder of the runs."""
     from kgot_core.settings import Settings
 
     return Path(Settings.build(read_sources(options)).core.runs_dir)

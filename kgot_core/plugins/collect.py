@@ -26,6 +26,7 @@ HOOKS: Mapping[str, type[Provider]] = MappingProxyType(
         "kgot_models": providers.ModelProvider,
         "kgot_sandboxes": providers.SandboxProvider,
         "kgot_event_sinks": providers.SinkProvider,
+        "kgot_graph_formats": providers.FormatProvider,
     }
 )
 """The class of provider that each hook gives."""
@@ -121,6 +122,8 @@ def _trouble(hook: str, provider: object) -> str:
     for name in functions:
         if not callable(getattr(provider, name)):
             return f"{name} of the provider {provider.name} cannot be called"
+    if isinstance(provider, providers.FormatProvider) and not (callable(provider.read) or callable(provider.write)):
+        return f"the format {provider.name} can neither be read nor written"
     return _settings_trouble(provider)
 
 

@@ -10,9 +10,9 @@ from kgot_core.providers import ProviderKind
 
 _PACKAGES: Mapping[str, Mapping[ProviderKind, tuple[str, ...]]] = MappingProxyType(
     {
-        "kgot-networkx": {"backend": ("networkx",)},
-        "kgot-neo4j": {"backend": ("neo4j",)},
-        "kgot-rdf": {"backend": ("rdf", "rdf-remote")},
+        "kgot-networkx": {"backend": ("networkx",), "format": ("graphml", "gexf")},
+        "kgot-neo4j": {"backend": ("neo4j",), "format": ("cypher", "neo4j-json")},
+        "kgot-rdf": {"backend": ("rdf", "rdf-remote"), "format": ("turtle", "ntriples", "jsonld")},
         "kgot-tools-web": {"tool": ("search_web", "browse_web", "visit_page", "wikipedia", "youtube_transcript")},
         "kgot-tools-media": {
             "tool": ("inspect_file", "inspect_image", "extract_archive", "transcribe_audio", "search_files")
@@ -20,6 +20,18 @@ _PACKAGES: Mapping[str, Mapping[ProviderKind, tuple[str, ...]]] = MappingProxyTy
         "kgot-tools-mcp": {"tool": ("mcp",)},
         "kgot-mpi": {"scheduler": ("mpi",)},
         "kgot-ray": {"scheduler": ("ray",)},
+    }
+)
+
+_ENDINGS: Mapping[str, str] = MappingProxyType(
+    {
+        ".graphml": "graphml",
+        ".gexf": "gexf",
+        ".cypher": "cypher",
+        ".neo4j.json": "neo4j-json",
+        ".ttl": "turtle",
+        ".nt": "ntriples",
+        ".jsonld": "jsonld",
     }
 )
 
@@ -37,6 +49,13 @@ def package_of(kind: ProviderKind, name: str) -> str:
 def package_for(name: str) -> str:
     """Names the package that brings something of our own, whatever its kind; empty for a name that is not ours."""
     return next((package for package, kinds in _PACKAGES.items() for names in kinds.values() if name in names), "")
+
+
+def format_of(name: str) -> tuple[str, str]:
+    """Gives the format of our own plugins that a file's ending means, and the ending; both empty for another one."""
+    fitting = [ending for ending in _ENDINGS if name.lower().endswith(ending)]
+    ending = max(fitting, key=len, default="")
+    return _ENDINGS.get(ending, ""), ending
 
 
 def is_ours(package: str) -> bool:

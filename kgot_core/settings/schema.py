@@ -22,6 +22,7 @@ SECTIONS: Mapping[ProviderKind, str] = MappingProxyType(
         "model": "model_providers",
         "sandbox": "sandboxes",
         "sink": "sinks",
+        "format": "formats",
     }
 )
 """The section in which providers of a kind have their tables, ``<section>.<name>``.

@@ -11,6 +11,7 @@ import pytest
 from kgot_core.contracts.backend import Feature
 from kgot_core.graph.elements import Edge, GraphChange, GraphSnapshot, Node
 from kgot_core.graph.fold import compare
+from kgot_core.graph.soundness import faults
 from kgot_core.testing.backend_driver import (
     EMPTY,
     FEATURE_GRAPHS,
@@ -19,7 +20,7 @@ from kgot_core.testing.backend_driver import (
     vocabulary,
 )
 from kgot_core.testing.backend_querying import all_rows
-from kgot_core.testing.graphs import PLAIN_LISTS, PLAIN_VALUES, Vocabulary, differences, faults, make_graph
+from kgot_core.testing.graphs import PLAIN_LISTS, PLAIN_VALUES, Vocabulary, differences, make_graph
 from kgot_core.testing.suite import Suite, check_clean
 
 OpenGraph = Callable[..., Driver]

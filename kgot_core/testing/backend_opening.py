@@ -14,8 +14,9 @@ from kgot_core.contracts.backend import GraphBackend
 from kgot_core.errors import KgotError, QueryError, Refused, StoreError
 from kgot_core.graph.elements import GraphSnapshot, Node
 from kgot_core.graph.fold import TaskGraph, compare
+from kgot_core.graph.soundness import faults
 from kgot_core.testing.backend_driver import EMPTY, Driver
-from kgot_core.testing.graphs import differences, faults, shape
+from kgot_core.testing.graphs import differences, shape
 from kgot_core.testing.suite import Suite, check_clean
 
 OpenGraph = Callable[..., Driver]

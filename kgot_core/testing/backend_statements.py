@@ -12,9 +12,10 @@ from kgot_core.contracts.dialect import Dialect
 from kgot_core.errors import QueryError
 from kgot_core.graph.elements import Edge, GraphChange, GraphSnapshot, Node
 from kgot_core.graph.fold import TaskGraph, compare
+from kgot_core.graph.soundness import faults
 from kgot_core.testing.backend_driver import EMPTY, Driver
 from kgot_core.testing.backend_querying import all_rows
-from kgot_core.testing.graphs import differences, faults
+from kgot_core.testing.graphs import differences
 from kgot_core.testing.suite import Suite, check_clean
 
 OpenGraph = Callable[..., Driver]

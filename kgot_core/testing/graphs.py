@@ -18,7 +18,6 @@ from kgot_core.graph.values import (
     Value,
     encode_properties,
     same_properties,
-    to_properties,
 )
 
 _ZONE = datetime.timezone(datetime.timedelta(hours=5, minutes=30))
@@ -168,23 +167,6 @@ def differences(wanted: GraphSnapshot, found: GraphSnapshot, *, keys: bool = Fal
         if given is not None and not same_properties(given.properties, element.properties):
             lines.append(f"properties of {given.id}: {dict(given.properties)} became {dict(element.properties)}")
     return lines + [f"{element} is gone" for element in missing.values()]
-
-
-def faults(graph: GraphSnapshot) -> list[str]:
-    """Lists what no snapshot may have: an id twice, an edge without its node, a value that is none."""
-    lines, ids = [], set()
-    nodes = {node.id for node in graph.nodes}
-    for element in graph.elements():
-        if element.id in ids or not element.id:
-            lines.append(f"the id {element.id!r} is empty or stands for two elements")
-        ids.add(element.id)
-        if isinstance(element, Edge) and not {element.source, element.target} <= nodes:
-            lines.append(f"the edge {element.id} leads from or to a node that is not in the snapshot")
-        try:
-            to_properties(element.properties)
-        except ValueError as error:
-            lines.append(f"{element.id}: {error}")
-    return lines
 
 
 def shape(graph: GraphSnapshot) -> list[str]:

@@ -1,0 +1,1 @@
+"""The file formats that need no plugin: ``snapshot`` and ``csv``."""
