@@ -16,7 +16,6 @@ from kgot_core.graph.values import (
     Properties,
     TypedText,
     Value,
-    encode_properties,
     same_properties,
 )
 
@@ -167,16 +166,3 @@ def differences(wanted: GraphSnapshot, found: GraphSnapshot, *, keys: bool = Fal
         if given is not None and not same_properties(given.properties, element.properties):
             lines.append(f"properties of {given.id}: {dict(given.properties)} became {dict(element.properties)}")
     return lines + [f"{element} is gone" for element in missing.values()]
-
-
-def shape(graph: GraphSnapshot) -> list[str]:
-    """Gives a graph without its ids, as sorted lines: for graphs whose nodes can be told apart by what they hold."""
-    shown = {
-        node.id: f"({sorted(node.labels)} {sorted(encode_properties(node.properties).items(), key=repr)} {node.key})"
-        for node in graph.nodes
-    }
-    edges = [
-        f"{shown[edge.source]} {edge.type} {sorted(encode_properties(edge.properties).items())} {shown[edge.target]}"
-        for edge in graph.edges
-    ]
-    return sorted([*shown.values(), *edges])
