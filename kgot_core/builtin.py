@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from kgot_core.hookspecs import hookimpl
 from kgot_core.models.providers import MODEL_PROVIDERS
 from kgot_core.providers import (
+    FOLDER,
     FormatProvider,
     ModelProvider,
     SandboxProvider,
@@ -98,6 +99,18 @@ def _write_snapshot(settings: Any, graph: GraphSnapshot, path: Path, losses: Los
     write_snapshot(settings, graph, path, losses)
 
 
+def _read_csv(settings: Any, path: Path, losses: Losses) -> GraphSnapshot:
+    from kgot_core.formats.csv import read_csv
+
+    return read_csv(settings, path, losses)
+
+
+def _write_csv(settings: Any, graph: GraphSnapshot, path: Path, losses: Losses) -> None:
+    from kgot_core.formats.csv import write_csv
+
+    write_csv(settings, graph, path, losses)
+
+
 @hookimpl
 def kgot_solvers() -> Iterable[SolverProvider]:
     """The two solvers of the paper (section 2.3)."""
@@ -175,5 +188,13 @@ def kgot_graph_formats() -> Iterable[FormatProvider]:
             suffixes=(".json",),
             read=_read_snapshot,
             write=_write_snapshot,
-        )
+        ),
+        FormatProvider(
+            name="csv",
+            summary="nodes.csv and edges.csv in a folder or a zip, as neo4j-admin database import takes them.",
+            suffixes=(FOLDER, ".zip", ".csv"),
+            read=_read_csv,
+            write=_write_csv,
+            text=False,
+        ),
     ]

@@ -13,7 +13,6 @@ from kgot_core.graph.elements import Edge, GraphSnapshot, Node
 from kgot_core.graph.values import (
     Iri,
     LangText,
-    Properties,
     TypedText,
     Value,
     same_properties,
@@ -74,9 +73,45 @@ RARE_LISTS: Mapping[str, Value] = MappingProxyType(
 )
 """Lists that a store holds or refuses."""
 
+ODD_VALUES: Mapping[str, Value] = MappingProxyType(
+    {
+        "text with control characters": "a\0b\x07c\x1b[0m\x7f\x85",
+        "text with all line ends": "a\rb\r\nc\u2028d\n",
+        "text between spaces": " \t a \n ",
+        "text that looks like code": '{"@date": "1871-02-03"} `x` $y ]]> <!-- &amp; \\u0041 # ;:',
+        "text like nothing": "null",
+        "text like a truth": "true",
+        "number beyond 64 bits": -(2**63) - 1,
+        "number of many digits": 10**400,
+        "negative zero": -0.0,
+        "largest fraction": 1.7976931348623157e308,
+        "early date": datetime.date(1, 1, 1),
+        "time with zone": datetime.time(4, 5, tzinfo=_ZONE),
+        "time with universal zone": datetime.time(23, 59, 59, 999999, tzinfo=datetime.UTC),
+        "date and time with seconds in its zone": datetime.datetime(
+            1871, 2, 3, tzinfo=datetime.timezone(-datetime.timedelta(minutes=36, seconds=52))
+        ),
+        "reference that is none": Iri("no address"),
+        "text with language and script": LangText("", "zh-Hant-TW"),
+        "text with no language": LangText("chat", "no tag"),
+        "text of no datatype": TypedText("\0", ""),
+        "list of odd texts": ("", "a;b", 'c"d', " e ", "\r"),
+        "list of odd numbers": (math.nan, math.inf, 2**70, -0.0),
+        "list of times": (datetime.time(4, 5), datetime.time(4, 5, tzinfo=_ZONE)),
+        "list of literals": (Iri("http://kg.example/a"), LangText("chat", "fr"), TypedText("1871", "urn:x:y")),
+    }
+)
+"""Values that a file format holds, encodes or reports."""
+
 _LABELS = ("City", "Person", "Müller & Söhne", "two words", "Label")
 _TYPES = ("KNOWS", "is part of", "LIEGT_IN", "größer als")
 _NAMES = ("name", "year", "first name", "label", "type", "Größe")
+_ODD_WORDS = (
+    "", " ", ":", ";", "a;b", ":a:b", "kgot", "labels", "label", "id", "ID", ":ID", "x:ID", "year:int", "key", "weight",
+    "start", "end", "parents", "viz", "name", "inferred", "`a` b", "a\nb", "a\0b", "a\rb", "rdf:type", "rdfs:label",
+    "http://kg.example/p", "<http://kg.example/p>", "urn:kgot:values", "_kgot", "neo4jImportId", "\U0001f5fc",
+)  # fmt: skip
+_KEYS = (":Turku", "<http://kg.example/x>", "foaf:Person", "genid:1", "Turku (City)", "a\0b", " ")
 
 
 @dataclass(frozen=True)
@@ -91,6 +126,9 @@ class Vocabulary:
         several_labels: Nodes may have several labels.
         parallel: Edges of one type may join the same nodes.
         edge_properties: Edges may have properties.
+        keys: Nodes may have keys.
+        inferred: Nodes and edges may be inferred.
+        alike: Nodes need not have a name that tells them apart.
     """
 
     kinds: Sequence[str] = _LABELS
@@ -100,6 +138,21 @@ class Vocabulary:
     several_labels: bool = True
     parallel: bool = True
     edge_properties: bool = True
+    keys: bool = False
+    inferred: bool = False
+    alike: bool = False
+
+
+ANYTHING = Vocabulary(
+    kinds=(*_LABELS, *_ODD_WORDS),
+    links=tuple((None, name, None) for name in (*_TYPES, *_ODD_WORDS)),
+    names=(*_NAMES, *_ODD_WORDS),
+    values=MappingProxyType({**PLAIN_VALUES, **RARE_VALUES, **PLAIN_LISTS, **RARE_LISTS, **ODD_VALUES}),
+    keys=True,
+    inferred=True,
+    alike=True,
+)
+"""All that a graph can be: for file formats."""
 
 
 def make_graph(seed: int, words: Vocabulary) -> GraphSnapshot:
@@ -122,7 +175,8 @@ def make_graph(seed: int, words: Vocabulary) -> GraphSnapshot:
             continue
         used.add(place)
         properties = _properties(chance, words, 2) if words.edge_properties else {}
-        edges.append(Edge(f"given-edge-{number}", type_, source.id, target.id, properties))
+        inferred = words.inferred and chance.random() < 0.2
+        edges.append(Edge(f"given-edge-{number}", type_, source.id, target.id, properties, inferred))
     return GraphSnapshot(tuple(nodes), tuple(edges))
 
 
@@ -130,10 +184,16 @@ def _node(chance: random.Random, number: int, words: Vocabulary, free: bool) -> 
     several = (2, 3) if words.several_labels else ()
     count = chance.choice((0, 1, 1, *several)) if free else 1
     labels = tuple(chance.sample(words.kinds, min(count, len(words.kinds))))
-    return Node(f"given-node-{number}", labels, {"name": f"node {number}", **_properties(chance, words, 4)})
+    properties = _properties(chance, words, 4)
+    if not words.alike or chance.random() < 0.5:
+        properties = {"name": f"node {number}", **properties}
+    # Keys are a node's own.
+    key = f"{chance.choice(_KEYS)}{number}" if words.keys and chance.random() < 0.5 else ""
+    inferred = words.inferred and chance.random() < 0.2
+    return Node(f"given-node-{number}", labels, properties, key, inferred)
 
 
-def _properties(chance: random.Random, words: Vocabulary, most: int) -> Properties:
+def _properties(chance: random.Random, words: Vocabulary, most: int) -> dict[str, Value]:
     names = [name for name in words.names if name != "name"]
     chosen = chance.sample(names, chance.randint(0, min(most, len(names))))
     return {name: words.values[chance.choice(list(words.values))] for name in chosen}
