@@ -12,8 +12,9 @@ from typing import Any, TypeVar
 
 from kgot_core.errors import UsageError
 from kgot_core.formats.csv_kinds import READERS, cell, kind_of, read_cell
-from kgot_core.graph.elements import Edge, Element, GraphSnapshot
-from kgot_core.graph.flat import MORE, FlatForm, Row
+from kgot_core.graph.elements import Element, GraphSnapshot
+from kgot_core.graph.flat import TEXT, FlatForm, Row, column_kinds
+from kgot_core.graph.ids import Ids
 from kgot_core.graph.losses import Losses
 from kgot_core.graph.values import Value
 
@@ -50,16 +51,12 @@ def read_csv(settings: Any, path: Path, losses: Losses) -> GraphSnapshot:
         UsageError: One is missing or cannot be read; the message says where.
     """
     tables = [_Table(path, NODES, (_ID,), _LABEL, losses), _Table(path, EDGES, (_START, _END), _TYPE, losses)]
-    nodes = tuple(tables[0].read(lambda form, number, ends, row: form.node(ends[0], row)))
-    taken = {node.id for node in nodes}
-
-    def edge(form: FlatForm, number: int, ends: Sequence[str], row: Row) -> Edge:
-        new = f"e{number}"
-        while new in taken:
-            new += "_"
-        return form.edge(new, ends[0], ends[1], row)
-
-    return GraphSnapshot(nodes, tuple(tables[1].read(edge)))
+    nodes = tuple(tables[0].read(lambda form, ends, row: form.node(ends[0], row)))
+    ids = Ids()
+    for node in nodes:
+        ids.give(node.id, "n")
+    edges = tables[1].read(lambda form, ends, row: form.edge(ids.give("", "e"), ends[0], ends[1], row))
+    return GraphSnapshot(nodes, tuple(edges))
 
 
 class _Table:
@@ -76,12 +73,12 @@ class _Table:
             )
         self._form = _form(words, {name: kind for name, kind in self._columns if name})
 
-    def read(self, make: Callable[[FlatForm, int, Sequence[str], Row], T]) -> Iterator[T]:
+    def read(self, make: Callable[[FlatForm, Sequence[str], Row], T]) -> Iterator[T]:
         """Makes an element of each line."""
         for number, line in enumerate(self._lines, start=1):
             try:
                 ends, row = self._row(line)
-                yield make(self._form, number, ends, row)
+                yield make(self._form, ends, row)
             except ValueError as error:
                 raise UsageError(f"{self._where}, row {number}: {error}") from None
 
@@ -99,7 +96,7 @@ class _Table:
             if kind == self._words:
                 row[kind] = text
             elif name and text:
-                row[name] = read_cell(text, "string" if kind in self._ends else kind)
+                row[name] = read_cell(text, TEXT if kind in self._ends else kind)
         if not row.get(self._words, "x"):
             del row[self._words]
         return [ends[end] for end in self._ends], row
@@ -141,28 +138,23 @@ def _column(title: str) -> tuple[str, str]:
         return name, f":{bare.upper()}"
     if colon and name and bare.lower().removesuffix("[]") in READERS:
         return name, bare
-    return title, "string"
+    return title, TEXT
 
 
 def _form(words: str, kinds: Mapping[str, str]) -> FlatForm:
     def holds(name: str, value: Value) -> bool:
-        return kind_of(value) == ("string" if name == words else kinds.get(name, "string"))
+        return kind_of(value) == (TEXT if name == words else kinds.get(name, TEXT))
 
     return FlatForm(words, holds, lambda name: bool(name) and name[0] != ":" and not set(name) & set("\r\n\0"))
 
 
 def _text(elements: Sequence[Element], heads: tuple[str, ...], words: str, ends: Sequence[tuple[str, ...]]) -> str:
-    found: dict[str, set[str]] = {}
-    for element in elements:
-        for name, value in element.properties.items():
-            found.setdefault(name, set()).update({kind_of(value)} - {""})
-    # Where values are of several types all are texts, as the importer wants one type a column.
-    kinds = {name: known.pop() if len(known) == 1 else "string" for name, known in found.items() if name != MORE}
+    kinds = column_kinds((element.properties for element in elements), kind_of)
     form = _form(words, kinds)
     rows = [form.row(element) for element in elements]
     names = sorted({name for row in rows for name in row} - {words})
     titles = [
-        name if kinds.get(name, "string") == "string" and ":" not in name else f"{name}:{kinds.get(name, 'string')}"
+        name if kinds.get(name, TEXT) == TEXT and ":" not in name else f"{name}:{kinds.get(name, 'string')}"
         for name in names
     ]
     made = io.StringIO(newline="")

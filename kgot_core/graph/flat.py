@@ -7,7 +7,7 @@ another program has changed what is written, that counts.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -17,6 +17,8 @@ from kgot_core.graph.values import Value, decode, encode, equal_values, plain_te
 Row: TypeAlias = dict[str, Value]
 MORE = "kgot"
 """The column of what the others cannot say."""
+TEXT = "string"
+"""The type of columns whose values have several types."""
 RELATED = "RELATED_TO"
 _BETWEEN = ";"
 
@@ -114,6 +116,20 @@ class FlatForm:
             if shown is None or (name in found and equal_values(found[name], shown)):
                 found[name] = value
         return found
+
+
+def column_kinds(rows: Iterable[Mapping[str, Any]], kind_of: Callable[[Any], str]) -> dict[str, str]:
+    """Finds the one type of each column, for formats that want it: that of all its values, else ``string``.
+
+    Args:
+        rows: Values by column; the one for :data:`MORE` is left out, it always holds texts.
+        kind_of: Gives the type that a value has; empty where no column holds it.
+    """
+    found: dict[str, set[str]] = {}
+    for row in rows:
+        for name, value in row.items():
+            found.setdefault(name, set()).update({kind_of(value)} - {""})
+    return {name: known.pop() if len(known) == 1 else TEXT for name, known in found.items() if name != MORE}
 
 
 def _more(row: Mapping[str, Any]) -> Mapping[str, Any]:

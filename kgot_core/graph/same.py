@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
 from kgot_core.graph.elements import Edge, GraphSnapshot, Node
-from kgot_core.graph.values import JsonValue, Properties, encode
+from kgot_core.graph.values import JsonValue, Properties, Value, encode
 
 _Spot: TypeAlias = tuple[int, str]
 _Colours: TypeAlias = dict[_Spot, int]
@@ -47,6 +47,11 @@ def unlike(first: GraphSnapshot, second: GraphSnapshot, *, keys: bool = False) -
     return found
 
 
+def same_value(first: Value, second: Value) -> bool:
+    """Tells whether two values are the same in the sense of :func:`unlike`."""
+    return type(first) is type(second) and _text(first) == _text(second)
+
+
 def _node_text(node: Node, keys: bool) -> str:
     marks = [*([node.key] if keys else []), *(["inferred"] if node.inferred else [])]
     return f"node {json.dumps(sorted(set(node.labels)))} {_properties(node.properties)} {' '.join(marks)}".rstrip()
@@ -57,7 +62,11 @@ def _edge_text(edge: Edge) -> str:
 
 
 def _properties(properties: Properties) -> str:
-    return json.dumps({name: _folded(encode(value)) for name, value in properties.items()}, sort_keys=True)
+    return f"{{{', '.join(f'{json.dumps(name)}: {_text(properties[name])}' for name in sorted(properties))}}}"
+
+
+def _text(value: Value) -> str:
+    return json.dumps(_folded(encode(value)), sort_keys=True)
 
 
 def _folded(data: JsonValue) -> JsonValue:

@@ -1,23 +1,26 @@
-"""The entry point: one backend."""
+"""The entry point: one backend and two file formats."""
 
 from __future__ import annotations
 
 import importlib.util
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from kgot_core.hookspecs import hookimpl
-from kgot_core.providers import BackendProvider, Problem
+from kgot_core.providers import BackendProvider, FormatProvider, Problem
 from kgot_networkx.settings import NetworkxSettings
 
 if TYPE_CHECKING:
     from kgot_core.contracts.backend import GraphBackend, OpenContext
+    from kgot_core.graph.elements import GraphSnapshot
+    from kgot_core.graph.losses import Losses
 
 
 def check(settings: NetworkxSettings) -> Problem | None:
     """Tells whether networkx is installed and the settings make sense."""
-    if importlib.util.find_spec("networkx") is None:
-        return Problem("networkx is not installed", "pip install 'networkx>=3.4,<4'")
+    if problem := check_library(settings):
+        return problem
     for name in ("memory_mb", "output_chars", "script_chars", "load_seconds"):
         if getattr(settings, name) <= 0:
             return Problem(f"backends.networkx.{name} must be above 0, not {getattr(settings, name)}")
@@ -31,6 +34,37 @@ def open_backend(settings: NetworkxSettings, context: OpenContext) -> GraphBacke
     return NetworkxBackend(settings, context)
 
 
+def check_library(settings: object) -> Problem | None:
+    """Tells whether networkx is installed."""
+    if importlib.util.find_spec("networkx") is None:
+        return Problem("networkx is not installed", "pip install 'networkx>=3.4,<4'")
+    return None
+
+
+def _read_graphml(settings: Any, path: Path, losses: Losses) -> GraphSnapshot:
+    from kgot_networkx.formats import read_graphml
+
+    return read_graphml(settings, path, losses)
+
+
+def _write_graphml(settings: Any, graph: GraphSnapshot, path: Path, losses: Losses) -> None:
+    from kgot_networkx.formats import write_graphml
+
+    write_graphml(settings, graph, path, losses)
+
+
+def _read_gexf(settings: Any, path: Path, losses: Losses) -> GraphSnapshot:
+    from kgot_networkx.formats import read_gexf
+
+    return read_gexf(settings, path, losses)
+
+
+def _write_gexf(settings: Any, graph: GraphSnapshot, path: Path, losses: Losses) -> None:
+    from kgot_networkx.formats import write_gexf
+
+    write_gexf(settings, graph, path, losses)
+
+
 @hookimpl
 def kgot_graph_backends() -> Iterable[BackendProvider]:
     """The backend ``networkx``."""
@@ -42,4 +76,27 @@ def kgot_graph_backends() -> Iterable[BackendProvider]:
             check=check,
             open=open_backend,
         )
+    ]
+
+
+@hookimpl
+def kgot_graph_formats() -> Iterable[FormatProvider]:
+    """Files of graph programs."""
+    return [
+        FormatProvider(
+            name="graphml",
+            summary="GraphML, for networkx, Gephi, yEd, igraph and others.",
+            check=check_library,
+            suffixes=(".graphml",),
+            read=_read_graphml,
+            write=_write_graphml,
+        ),
+        FormatProvider(
+            name="gexf",
+            summary="GEXF, for Gephi.",
+            check=check_library,
+            suffixes=(".gexf",),
+            read=_read_gexf,
+            write=_write_gexf,
+        ),
     ]

@@ -1,19 +1,22 @@
-"""The entry point: two backends."""
+"""The entry point: two backends and three file formats."""
 
 from __future__ import annotations
 
 import importlib.util
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kgot_core.hookspecs import hookimpl
-from kgot_core.providers import BackendProvider, Problem
-from kgot_rdf.settings import GraphSettings, RdfSettings, RemoteSettings
+from kgot_core.providers import BackendProvider, FormatProvider, Problem
+from kgot_rdf.settings import FormatSettings, GraphSettings, RdfSettings, RemoteSettings
 
 if TYPE_CHECKING:
     from kgot_core.contracts.backend import GraphBackend, OpenContext
     from kgot_core.contracts.dialect import Dialect
+    from kgot_core.graph.elements import GraphSnapshot
+    from kgot_core.graph.losses import Losses
 
 
 def check(settings: RdfSettings) -> Problem | None:
@@ -31,18 +34,34 @@ def check_remote(settings: RemoteSettings) -> Problem | None:
     return ping(settings)
 
 
-def _check_shared(settings: GraphSettings, name: str) -> Problem | None:
+def check_format(settings: FormatSettings) -> Problem | None:
+    """Tells whether the settings of a file format make sense."""
+    return _check_libraries() or _check_namespace(settings.namespace, "formats.*")
+
+
+def _check_libraries() -> Problem | None:
     for module, need in (("pyoxigraph", "pyoxigraph>=0.5.13,<0.6"), ("rdflib", "rdflib>=7,<8")):
         if importlib.util.find_spec(module) is None:
             return Problem(f"{module} is not installed", f"pip install '{need}'")
+    return None
+
+
+def _check_namespace(namespace: str, where: str) -> Problem | None:
+    if namespace.startswith(("http://", "https://", "urn:")) and namespace[-1] in "/#:":
+        return None
+    return Problem(
+        f"{where}.namespace is no address that names can follow: {namespace!r}", "for example http://example.org/kg#"
+    )
+
+
+def _check_shared(settings: GraphSettings, name: str) -> Problem | None:
+    if problem := _check_libraries():
+        return problem
     for key in ("statement_chars", "memory_mb", "load_seconds"):
         if getattr(settings, key) <= 0:
             return Problem(f"backends.{name}.{key} must be above 0, not {getattr(settings, key)}")
-    if not settings.namespace.startswith(("http://", "https://", "urn:")) or settings.namespace[-1] not in "/#:":
-        return Problem(
-            f"backends.{name}.namespace is no address that names can follow: {settings.namespace!r}",
-            "for example http://example.org/kg#",
-        )
+    if problem := _check_namespace(settings.namespace, f"backends.{name}"):
+        return problem
     for key in ("shapes", "rules"):
         file = getattr(settings, key)
         if file and not Path(file).is_file():
@@ -66,6 +85,34 @@ def open_remote_backend(settings: RemoteSettings, context: OpenContext) -> Graph
     from kgot_rdf.opening import open_remote
 
     return open_remote(settings, context)
+
+
+def _read(format: str, settings: FormatSettings, path: Path, losses: Losses) -> GraphSnapshot:
+    from pyoxigraph import RdfFormat
+
+    from kgot_rdf.formats import read_rdf
+
+    return read_rdf(getattr(RdfFormat, format), settings, path, losses)
+
+
+def _write(format: str, settings: FormatSettings, graph: GraphSnapshot, path: Path, losses: Losses) -> None:
+    from pyoxigraph import RdfFormat
+
+    from kgot_rdf.formats import write_rdf
+
+    write_rdf(getattr(RdfFormat, format), settings, graph, path, losses)
+
+
+def _format(name: str, suffix: str, format: str, summary: str) -> FormatProvider:
+    return FormatProvider(
+        name=name,
+        summary=summary,
+        settings=FormatSettings,
+        check=check_format,
+        suffixes=(suffix,),
+        read=partial(_read, format),
+        write=partial(_write, format),
+    )
 
 
 def _dialect() -> type[Dialect]:
@@ -94,4 +141,14 @@ def kgot_graph_backends() -> Iterable[BackendProvider]:
             open=open_remote_backend,
             dialect=_dialect,
         ),
+    ]
+
+
+@hookimpl
+def kgot_graph_formats() -> Iterable[FormatProvider]:
+    """RDF files."""
+    return [
+        _format("turtle", ".ttl", "TURTLE", "RDF as Turtle."),
+        _format("ntriples", ".nt", "N_TRIPLES", "RDF as N-Triples, one triple a line."),
+        _format("jsonld", ".jsonld", "JSON_LD", "RDF as JSON-LD; contexts from the network are not fetched."),
     ]

@@ -75,6 +75,11 @@ class RdfRecord:
         self._counters["genid"] += 1
         return f"<{GENID}{self._counters['genid']}>"
 
+    def see(self, term: Term) -> None:
+        """Takes note of an IRI that is used, so that :meth:`new_resource` never gives it."""
+        if term.startswith(_GENID_START) and (found := _GENID.fullmatch(term[len(_GENID_START) : -1])):
+            self._counters["genid"] = max(self._counters["genid"], int(found[0]))
+
     def new_id(self, kind: str) -> str:
         """Gives an id that no element has: ``n`` for a node, ``e`` for an edge."""
         while True:
@@ -125,9 +130,8 @@ class RdfRecord:
             if not is_literal(obj):
                 touched.nodes[obj] = None
                 touched.spots[triple] = None
-            for term in (subject, obj):
-                if term.startswith(_GENID_START) and (found := _GENID.fullmatch(term[len(_GENID_START) : -1])):
-                    self._counters["genid"] = max(self._counters["genid"], int(found[0]))
+            self.see(subject)
+            self.see(obj)
 
     def _describe(self, delta: Delta, touched: Touched) -> None:
         """Finds out anew which of the touched subjects describe an edge."""

@@ -13,6 +13,13 @@ def _setting(default: Any, help: str, **marks: Any) -> Any:
 
 
 @dataclass(frozen=True)
+class FormatSettings:
+    """What the file formats have."""
+
+    namespace: str = _setting(DEFAULT_NAMESPACE, "What the prefix : stands for: the start of names without an address")
+
+
+@dataclass(frozen=True)
 class GraphSettings:
     """What both backends have."""
 

@@ -134,6 +134,7 @@ class _Taking:
             self._name(node, self._unique(node))
 
     def _name(self, node: Node, term: Term) -> None:
+        self._record.see(term)
         self._terms[node.id] = term
         self._owners[term] = node.id
 
