@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from kgot_core.errors import QueryError
 from kgot_core.graph.elements import Edge, Element, GraphChange, Node
 from kgot_neo4j.cypher.names import RESERVED
+from kgot_neo4j.cypher.tokens import ticked
 from kgot_neo4j.reading import Counts, Row
 from kgot_neo4j.record import Record
 from kgot_neo4j.values import to_store
@@ -81,7 +82,7 @@ class Applying:
             else:
                 fresh.setdefault(node.labels, []).append(node)
         for labels, nodes in fresh.items():
-            text = "".join(f":{_ticked(label)}" for label in labels)
+            text = "".join(f":{ticked(label)}" for label in labels)
             self._make(f"CREATE (x{text}) SET x = row.p", nodes)
         made: dict[str, list[Edge]] = {}
         for edge in self._edges.values():
@@ -89,7 +90,7 @@ class Applying:
                 made.setdefault(edge.type, []).append(edge)
         for kind, edges in made.items():
             ends = "MATCH (a) WHERE elementId(a) = row.a MATCH (b) WHERE elementId(b) = row.b"
-            self._make(f"{ends} CREATE (a)-[x:{_ticked(kind)}]->(b) SET x = row.p", edges)
+            self._make(f"{ends} CREATE (a)-[x:{ticked(kind)}]->(b) SET x = row.p", edges)
         return self._counts
 
     def places_now(self) -> tuple[list[str], list[str]]:
@@ -131,8 +132,8 @@ class Applying:
     def _change_node(self, node: Node) -> None:
         old = self._record.get(node.id)
         before = old.labels if isinstance(old, Node) else ()
-        added = "".join(f" SET x:{_ticked(label)}" for label in node.labels if label not in before)
-        dropped = "".join(f" REMOVE x:{_ticked(label)}" for label in before if label not in node.labels)
+        added = "".join(f" SET x:{ticked(label)}" for label in node.labels if label not in before)
+        dropped = "".join(f" REMOVE x:{ticked(label)}" for label in before if label not in node.labels)
         statement = f"MATCH (x) WHERE elementId(x) = $place SET x = $p{added}{dropped}"
         self._count(self._run(statement, place=self._place(node.id), p=self._properties[node.id]))
 
@@ -171,7 +172,3 @@ class Applying:
 def _check_name(name: str, what: str, about: str) -> None:
     if not name or "\0" in name or name.upper().startswith(RESERVED):
         raise QueryError(f"{about}: {name!r} cannot be a {what} in Neo4j")
-
-
-def _ticked(name: str) -> str:
-    return f"`{name.replace('`', '``')}`"

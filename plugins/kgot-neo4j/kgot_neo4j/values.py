@@ -44,7 +44,7 @@ def to_store(properties: Properties, about: str) -> dict[str, Any]:
             raise QueryError(f"{about}: a property cannot be named {name!r}")
         for item in value if isinstance(value, tuple) else (value,):
             _check(item, name, about)
-        if _native(value):
+        if is_native(value):
             made[name] = [_sent(item) for item in value] if isinstance(value, tuple) else _sent(value)
         else:
             made[name] = [plain_text(item) for item in value] if isinstance(value, tuple) else plain_text(value)
@@ -61,12 +61,13 @@ def _check(value: Value, name: str, about: str) -> None:
         raise QueryError(f"{about}: the property {name} holds half a character; leave it out")
 
 
-def _native(value: Value) -> bool:
+def is_native(value: Value) -> bool:
+    """Tells whether Neo4j has a type for a value; numbers beyond 64 bits and NaN are checked elsewhere."""
     if not isinstance(value, tuple):
         return not isinstance(value, Iri | LangText | TypedText) and not _odd_time(value)
     kinds = {type(item) for item in value}
     zones = {item.tzinfo is None for item in value if isinstance(item, datetime.datetime | datetime.time)}
-    return len(kinds) <= 1 and len(zones) <= 1 and all(_native(item) for item in value)
+    return len(kinds) <= 1 and len(zones) <= 1 and all(is_native(item) for item in value)
 
 
 class _Fixed(datetime.tzinfo):

@@ -204,4 +204,10 @@ class Edits:
 
 def quoted(name: str) -> str:
     """Writes a label, type, property or variable name so that it can be read back, whatever it holds."""
-    return name if re.fullmatch(r"[^\W\d]\w*", name) else f"`{name.replace('`', '``')}`"
+    return name if re.fullmatch(r"[^\W\d]\w*", name) else ticked(name)
+
+
+def ticked(name: str) -> str:
+    """Writes a name in backticks. A backslash is written as its code, since one before ``u`` would begin a code."""
+    escaped = name.replace("\\", "\\u005C").replace("`", "``")
+    return f"`{escaped}`"
