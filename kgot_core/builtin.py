@@ -192,7 +192,7 @@ def kgot_graph_formats() -> Iterable[FormatProvider]:
         FormatProvider(
             name="csv",
             summary="nodes.csv and edges.csv in a folder or a zip, as neo4j-admin database import takes them.",
-            suffixes=(FOLDER, ".zip", ".csv"),
+            suffixes=(FOLDER, ".zip"),
             read=_read_csv,
             write=_write_csv,
             text=False,

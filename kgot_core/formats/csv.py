@@ -25,10 +25,6 @@ _ID, _LABEL, _START, _END, _TYPE = ":ID", ":LABEL", ":START_ID", ":END_ID", ":TY
 
 def write_csv(settings: Any, graph: GraphSnapshot, path: Path, losses: Losses) -> None:
     """Writes the two tables into a new folder, or a zip where the path ends so."""
-    if path.suffix.lower() == ".csv":
-        raise UsageError(
-            f"{path.name}: a graph as CSV is two tables", hint="name a folder (graph/) or a zip (graph.zip)"
-        )
     texts = {
         NODES: _text(graph.nodes, (_ID,), _LABEL, [(node.id,) for node in graph.nodes]),
         EDGES: _text(graph.edges, (_START, _END), _TYPE, [(edge.source, edge.target) for edge in graph.edges]),
@@ -121,10 +117,6 @@ def _load(path: Path, name: str) -> str:
     except (KeyError, FileNotFoundError):
         raise UsageError(f"{path} has no {name}", hint=f"a graph as CSV is {NODES} and {EDGES}") from None
     except zipfile.BadZipFile:
-        if path.suffix.lower() == ".csv":
-            raise UsageError(
-                f"{path} is one table; a graph as CSV is two", hint=f"name the folder of {NODES}"
-            ) from None
         raise UsageError(
             f"{path} is no zip", hint=f"a graph as CSV is a folder or a zip with {NODES} and {EDGES}"
         ) from None

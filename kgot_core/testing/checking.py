@@ -14,6 +14,7 @@ from kgot_core.providers import Provider, ProviderKind
 from kgot_core.settings import Settings, Sources, provider_settings
 from kgot_core.settings.start import config_folder, load_plugins
 from kgot_core.testing.backend_suite import BackendSuite
+from kgot_core.testing.format_suite import FormatSuite
 from kgot_core.testing.sandbox_suite import SandboxSuite
 from kgot_core.testing.scheduler_suite import SchedulerSuite
 from kgot_core.testing.sink_suite import SinkSuite
@@ -67,6 +68,7 @@ def _class(name: str, provider: Provider, settings: Any) -> type:
         "sandbox": SandboxSuite,
         "scheduler": SchedulerSuite,
         "sink": SinkSuite,
+        "format": FormatSuite,
     }
     if provider.kind in suites:
         return type(name, (suites[provider.kind],), {"provider": provider, "settings": settings})

@@ -14,6 +14,7 @@ from kgot_core.contracts.scheduler import Batch, Scheduler, TaskRecord
 from kgot_core.contracts.sink import Sink
 from kgot_core.models.providers import MODEL_PROVIDERS
 from kgot_core.sinks.memory import MemorySink
+from kgot_core.testing.format_suite import FormatSuite
 from kgot_core.testing.model_suite import SECRET, ModelSuite
 from kgot_core.testing.openai_server import OpenAIServer, Say
 from kgot_core.testing.sandbox_suite import SandboxSuite
@@ -29,6 +30,7 @@ from kgot_core.voters.settings import AdaptiveSettings
 SOLVERS: Mapping[str, Any] = {provider.name: provider for provider in builtin.kgot_solvers()}
 TOOLS: Mapping[str, Any] = {provider.name: provider for provider in builtin.kgot_tools()}
 VOTERS: Mapping[str, Any] = {provider.name: provider for provider in builtin.kgot_voters()}
+FORMATS: Mapping[str, Any] = {provider.name: provider for provider in builtin.kgot_graph_formats()}
 MODELS: Mapping[str, Any] = {provider.name: provider for provider in MODEL_PROVIDERS}
 
 
@@ -72,6 +74,14 @@ class TestAskLlm(ToolSuite):
 class TestRunPythonCode(ToolSuite):
     provider = TOOLS["run_python_code"]
     bad_calls: ClassVar[Mapping[str, Any]] = {"run_python_code": {"code": "1 / 0"}}
+
+
+class TestSnapshot(FormatSuite):
+    provider = FORMATS["snapshot"]
+
+
+class TestCsv(FormatSuite):
+    provider = FORMATS["csv"]
 
 
 class TestMemorySink(SinkSuite):
@@ -142,6 +152,7 @@ def test_all_own_providers_are_here() -> None:
         if isinstance(test, type) and issubclass(test, suite) and test is not suite
     }
     assert used(SolverSuite) == set(SOLVERS)
+    assert used(FormatSuite) == set(FORMATS)
     assert used(ToolSuite) == set(TOOLS)
     assert used(StrategySuite) == {provider.name for provider in builtin.kgot_strategies()}
     assert used(VoterSuite) == {provider.name for provider in builtin.kgot_voters()}

@@ -30,7 +30,7 @@ _MOST, _LEAST = 2**63 - 1, -(2**63)
 _GEXF_NODE = frozenset(
     {"id", "label", "pid", "start", "end", "parents", "viz", "slices", "spells", "key", "networkx_key"}
 )
-_GEXF_EDGE = frozenset({"id", "type", "weight", "start", "end", "viz", "slices", "spells", "key", "networkx_key"})
+_GEXF_EDGE = frozenset({"id", "type", "start", "end", "viz", "slices", "spells", "key", "networkx_key"})
 _LONGEST = 200
 _DEFAULTS = ("node_default", "edge_default")
 
@@ -62,6 +62,8 @@ def _gexf(nodes: Iterable[Mapping[str, Any]], edges: Iterable[Mapping[str, Any]]
 
     def form(words: str, rows: Iterable[Mapping[str, Any]], but: frozenset[str]) -> FlatForm:
         kinds = column_kinds(rows, _kind) | {words: TEXT}
+        if but is _GEXF_EDGE:
+            kinds["weight"] = "double"  # an attribute of the edge itself, always read as such
         return FlatForm(words, lambda name, value: _kind(value) == kinds.get(name, TEXT), _named(but))
 
     return form("labels", nodes, _GEXF_NODE), form("label", edges, _GEXF_EDGE)
@@ -82,6 +84,8 @@ def write_gexf(settings: Any, graph: GraphSnapshot, path: Path, losses: Losses) 
     made = _built(graph, forms)
     for given, (key, data) in zip(graph.nodes, made.nodes(data=True), strict=True):
         data["label"] = _caption(given) or key
+    for _, _, key, data in made.edges(keys=True, data=True):
+        data["id"] = key
     nx.write_gexf(made, path)
 
 

@@ -20,9 +20,9 @@ from kgot_rdf.names import GENID, OBJECT, PREDICATE, PREFIXES, STATEMENT, SUBJEC
 from kgot_rdf.record import RdfRecord
 from kgot_rdf.settings import FormatSettings
 from kgot_rdf.taking import take
-from kgot_rdf.terms import Term, Triple, canonical, read_literal
+from kgot_rdf.terms import Term, Triple, read_literal
 from kgot_rdf.triples import Delta
-from kgot_rdf.writing import named
+from kgot_rdf.writing import named, triple_of
 
 # The type of a resource that describes a triple which was inferred and is not stated.
 INFERENCE = "<urn:kgot:Inference>"
@@ -53,7 +53,7 @@ def read_rdf(format: ox.RdfFormat, settings: FormatSettings, path: Path, losses:
     record = RdfRecord(Names(settings.namespace))
     try:
         quads = list(ox.parse(path.read_bytes(), format, base_iri=settings.namespace))
-        told = [_told(quad) for quad in quads]
+        told = [triple_of(quad) for quad in quads]
         for subject, _, obj in told:
             record.see(subject)
             record.see(obj)
@@ -133,10 +133,6 @@ def _term(term: Term) -> ox.NamedNode | ox.BlankNode | ox.Literal:
     if language:
         return ox.Literal(text, language=language)
     return ox.Literal(text, datatype=ox.NamedNode(datatype)) if datatype else ox.Literal(text)
-
-
-def _told(quad: ox.Quad) -> Triple:
-    return str(quad.subject), str(quad.predicate), canonical(str(quad.object))
 
 
 def _compare(given: GraphSnapshot, held: GraphSnapshot, losses: Losses) -> None:

@@ -17,6 +17,7 @@ from kgot_rdf.terms import Term, Triple, canonical
 from kgot_rdf.text import Built
 from kgot_rdf.triples import Delta, then
 
+_NESTED = "a statement about a statement is not allowed: use rdf:subject, rdf:predicate, rdf:object"
 _BLANK = re.compile(r"_:\S+")
 
 
@@ -59,12 +60,20 @@ def parse(data: Built) -> list[Triple]:
         QueryError: It cannot be read; with the position.
     """
     try:
-        return [
-            (str(quad.subject), str(quad.predicate), canonical(str(quad.object)))
-            for quad in ox.parse(data.text, ox.RdfFormat.TURTLE)
-        ]
+        return [triple_of(quad) for quad in ox.parse(data.text, ox.RdfFormat.TURTLE)]
     except SyntaxError as error:
         raise syntax_error(str(error.msg), error.lineno or 0, error.offset or 0, data) from None
+
+
+def triple_of(quad: ox.Quad) -> Triple:
+    """Gives the terms of a triple that was parsed.
+
+    Raises:
+        QueryError: Its object is itself a triple.
+    """
+    if isinstance(quad.object, ox.Triple):
+        raise QueryError(_NESTED)
+    return str(quad.subject), str(quad.predicate), canonical(str(quad.object))
 
 
 def named(triples: Iterable[Triple], new: Callable[[], Term]) -> list[Triple]:
@@ -80,7 +89,7 @@ def named(triples: Iterable[Triple], new: Callable[[], Term]) -> list[Triple]:
 
     listed = list(triples)
     if any("<<" in term for triple in listed for term in triple if term[0] != '"' and term[1:2] != "h"):
-        raise QueryError("a statement about a statement is not allowed: use rdf:subject, rdf:predicate, rdf:object")
+        raise QueryError(_NESTED)
     return [(name(subject), predicate, name(obj)) for subject, predicate, obj in listed]
 
 

@@ -167,6 +167,7 @@ def test_queries_that_reach_outside_are_refused(graph, statement):
         "INSERT { ?s :p 1 } WHERE { SERVICE <http://127.0.0.1:9/> { ?s ?p ?o } }",
         "INSERT DATA { :a :b 2 } ; LOAD <http://127.0.0.1:9/x>",
         "INSERT DATA { << :a :b 1 >> :c 2 }",
+        "INSERT DATA { :a :b <<( :a :b :c )>> }",
     ],
 )
 def test_writes_that_reach_outside_are_refused_and_change_nothing(graph, statement):
