@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kgot_core.hookspecs import hookimpl
@@ -17,6 +16,7 @@ from kgot_core.providers import (
     StrategyProvider,
     ToolProvider,
     VoterProvider,
+    later,
 )
 from kgot_core.sandboxes.providers import SANDBOXES
 from kgot_core.tools.settings import PythonCodeSettings
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from kgot_core.contracts.strategy import Strategy
     from kgot_core.contracts.tools import ToolContext
     from kgot_core.contracts.voter import Voter
-    from kgot_core.graph.elements import GraphSnapshot
-    from kgot_core.graph.losses import Losses
 
 
 def _query(settings: Any) -> Solver:
@@ -85,30 +83,6 @@ def _run_python_code(settings: Any, context: ToolContext) -> Sequence[BaseTool]:
     from kgot_core.tools.python_code import RunPythonCode
 
     return [RunPythonCode(context, settings)]
-
-
-def _read_snapshot(settings: Any, path: Path, losses: Losses) -> GraphSnapshot:
-    from kgot_core.formats.snapshot import read_snapshot
-
-    return read_snapshot(settings, path, losses)
-
-
-def _write_snapshot(settings: Any, graph: GraphSnapshot, path: Path, losses: Losses) -> None:
-    from kgot_core.formats.snapshot import write_snapshot
-
-    write_snapshot(settings, graph, path, losses)
-
-
-def _read_csv(settings: Any, path: Path, losses: Losses) -> GraphSnapshot:
-    from kgot_core.formats.csv import read_csv
-
-    return read_csv(settings, path, losses)
-
-
-def _write_csv(settings: Any, graph: GraphSnapshot, path: Path, losses: Losses) -> None:
-    from kgot_core.formats.csv import write_csv
-
-    write_csv(settings, graph, path, losses)
 
 
 @hookimpl
@@ -186,15 +160,15 @@ def kgot_graph_formats() -> Iterable[FormatProvider]:
             name="snapshot",
             summary="A graph as JSON that keeps everything, the same for every backend.",
             suffixes=(".json",),
-            read=_read_snapshot,
-            write=_write_snapshot,
+            read=later("kgot_core.formats.snapshot:read_snapshot"),
+            write=later("kgot_core.formats.snapshot:write_snapshot"),
         ),
         FormatProvider(
             name="csv",
             summary="nodes.csv and edges.csv in a folder or a zip, as neo4j-admin database import takes them.",
             suffixes=(FOLDER, ".zip"),
-            read=_read_csv,
-            write=_write_csv,
+            read=later("kgot_core.formats.csv:read_csv"),
+            write=later("kgot_core.formats.csv:write_csv"),
             text=False,
         ),
     ]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
@@ -53,6 +54,20 @@ class NoSettings:
 def ready(settings: Any) -> Problem | None:
     """The check of a provider that is always ready."""
     return None
+
+
+def later(target: str) -> Callable[..., Any]:
+    """Gives a function that imports another one when it is called, so that the module of a plugin stays light.
+
+    Args:
+        target: ``module:function``.
+    """
+
+    def call(*args: Any) -> Any:
+        module, _, name = target.partition(":")
+        return getattr(import_module(module), name)(*args)
+
+    return call
 
 
 @dataclass(frozen=True, kw_only=True)

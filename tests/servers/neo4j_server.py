@@ -152,6 +152,17 @@ class Neo4jServer:
         self._wait()
         return self
 
+    def load(self, folder: Path) -> None:
+        """Fills its database from ``nodes.csv`` and ``edges.csv`` by ``neo4j-admin``, before its first start.
+
+        Raises:
+            NotHere: Neo4j does not take them; the message ends with its words.
+        """
+        lib = jars()
+        self._prepare(lib)
+        tables = f"--nodes={folder / 'nodes.csv'}", f"--relationships={folder / 'edges.csv'}"
+        _admin(lib, self.home, "database", "import", "full", "neo4j", *tables, "--multiline-fields=true")
+
     def _prepare(self, lib: Path) -> None:
         for name in ("conf", "data/dbms", "logs", "plugins", "import"):
             (self.home / name).mkdir(parents=True, exist_ok=True)
@@ -224,14 +235,18 @@ def _password_file(lib: Path) -> Path:
             with tempfile.TemporaryDirectory() as folder:
                 (Path(folder) / "conf").mkdir()
                 (Path(folder) / "conf" / "neo4j.conf").touch()
-                command = ["java", "-cp", f"{lib}/*", "org.neo4j.cli.AdminTool"]
-                command += ["dbms", "set-initial-password", PASSWORD]
-                env = {**os.environ, "NEO4J_HOME": folder, "NEO4J_CONF": f"{folder}/conf"}
-                done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=120, check=False)
-                if done.returncode:
-                    raise NotHere(f"the password could not be set: {done.stderr.strip()[-400:]}")
+                _admin(lib, Path(folder), "dbms", "set-initial-password", PASSWORD)
                 shutil.copy(Path(folder) / "data" / "dbms" / "auth.ini", made)
     return made
+
+
+def _admin(lib: Path, home: Path, *arguments: str) -> None:
+    command = ["java", "-Xmx512m", "-cp", f"{lib}/*", "org.neo4j.cli.AdminTool", *arguments]
+    env = {**os.environ, "NEO4J_HOME": str(home), "NEO4J_CONF": f"{home}/conf"}
+    # It leaves a report where it is called.
+    done = subprocess.run(command, cwd=home, env=env, capture_output=True, text=True, timeout=120, check=False)
+    if done.returncode:
+        raise NotHere(f"neo4j-admin {arguments[0]} {arguments[1]}: {(done.stderr or done.stdout).strip()[-600:]}")
 
 
 def shared(apoc: bool = False) -> str:
@@ -264,6 +279,11 @@ def shared(apoc: bool = False) -> str:
 def alone(apoc: bool = False) -> contextlib.AbstractContextManager[None]:
     """Holds the shared server's one database against the other processes of this test run."""
     return locked(_folder(apoc) / "database.lock")
+
+
+def import_folder(apoc: bool = False) -> Path:
+    """Gives the folder from which the shared server reads files."""
+    return _folder(apoc) / "home" / "import"
 
 
 def _folder(apoc: bool) -> Path:

@@ -5,17 +5,15 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kgot_core.errors import Refused
 from kgot_core.hookspecs import hookimpl
-from kgot_core.providers import BackendProvider, FormatProvider, Problem
+from kgot_core.providers import BackendProvider, FormatProvider, Problem, later
 from kgot_neo4j.settings import Neo4jSettings
 
 if TYPE_CHECKING:
     from kgot_core.contracts.backend import GraphBackend, OpenContext
-    from kgot_core.graph.elements import GraphSnapshot
-    from kgot_core.graph.losses import Losses
 
 SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 
@@ -72,24 +70,6 @@ class Opener:
             raise
 
 
-def _write_statements(settings: Any, graph: GraphSnapshot, path: Path, losses: Losses) -> None:
-    from kgot_neo4j.files.statements import write_statements
-
-    write_statements(settings, graph, path, losses)
-
-
-def _read_lines(settings: Any, path: Path, losses: Losses) -> GraphSnapshot:
-    from kgot_neo4j.files.apoc_json import read_lines
-
-    return read_lines(settings, path, losses)
-
-
-def _write_lines(settings: Any, graph: GraphSnapshot, path: Path, losses: Losses) -> None:
-    from kgot_neo4j.files.apoc_json import write_lines
-
-    write_lines(settings, graph, path, losses)
-
-
 @hookimpl
 def kgot_graph_backends() -> Iterable[BackendProvider]:
     """The backend ``neo4j``."""
@@ -113,13 +93,13 @@ def kgot_graph_formats() -> Iterable[FormatProvider]:
             name="cypher",
             summary="Cypher statements for cypher-shell; can be written only.",
             suffixes=(".cypher",),
-            write=_write_statements,
+            write=later("kgot_neo4j.files.statements:write_statements"),
         ),
         FormatProvider(
             name="neo4j-json",
             summary="The JSON lines of apoc.export.json.all and apoc.import.json.",
             suffixes=(".neo4j.json",),
-            read=_read_lines,
-            write=_write_lines,
+            read=later("kgot_neo4j.files.apoc_json:read_lines"),
+            write=later("kgot_neo4j.files.apoc_json:write_lines"),
         ),
     ]

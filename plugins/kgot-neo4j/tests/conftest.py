@@ -22,6 +22,20 @@ def servers(launcher: Callable[[str], ModuleType]) -> ModuleType:
     return launcher("neo4j_server")
 
 
+@pytest.fixture(scope="session")
+def apoc_uri(servers: ModuleType) -> str:
+    """The address of this test run's server with APOC."""
+    return str(or_skip(lambda: servers.shared(apoc=True)))
+
+
+@pytest.fixture(scope="session")
+def own_server(servers: ModuleType) -> type[Any]:
+    """The class of servers that a test starts for itself."""
+    or_skip(servers.jars)
+    found: type[Any] = servers.Neo4jServer
+    return found
+
+
 @pytest.fixture
 def apoc() -> bool:
     """Whether the server has APOC core; a module that needs it says so by a fixture of its own."""

@@ -15,6 +15,13 @@ from kgot_core.graph.values import Iri, LangText, TypedText
 pytestmark = pytest.mark.xdist_group("neo4j")
 
 
+def test_a_name_with_a_backslash_stays_as_it_is(graph):
+    graph.apply(Node("x1", ("a\\u0041", "\\")), Edge("x2", "\\u0060 b", "x1", "x1"))
+    assert (set(graph.snapshot.nodes[0].labels), graph.snapshot.edges[0].type) == ({"a\\u0041", "\\"}, "\\u0060 b")
+    graph.backend.apply(GraphChange(changed=(Node("x1", ("b\\u0042",)),)), graph.call())
+    assert graph.snapshot.nodes[0].labels == ("b\\u0042",)
+
+
 def test_every_kind_of_value_comes_back(graph):
     values = {
         "name": "x",

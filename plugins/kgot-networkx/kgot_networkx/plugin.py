@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Iterable
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kgot_core.hookspecs import hookimpl
-from kgot_core.providers import BackendProvider, FormatProvider, Problem
+from kgot_core.providers import BackendProvider, FormatProvider, Problem, later
 from kgot_networkx.settings import NetworkxSettings
 
 if TYPE_CHECKING:
     from kgot_core.contracts.backend import GraphBackend, OpenContext
-    from kgot_core.graph.elements import GraphSnapshot
-    from kgot_core.graph.losses import Losses
 
 
 def check(settings: NetworkxSettings) -> Problem | None:
@@ -41,30 +38,6 @@ def check_library(settings: object) -> Problem | None:
     return None
 
 
-def _read_graphml(settings: Any, path: Path, losses: Losses) -> GraphSnapshot:
-    from kgot_networkx.formats import read_graphml
-
-    return read_graphml(settings, path, losses)
-
-
-def _write_graphml(settings: Any, graph: GraphSnapshot, path: Path, losses: Losses) -> None:
-    from kgot_networkx.formats import write_graphml
-
-    write_graphml(settings, graph, path, losses)
-
-
-def _read_gexf(settings: Any, path: Path, losses: Losses) -> GraphSnapshot:
-    from kgot_networkx.formats import read_gexf
-
-    return read_gexf(settings, path, losses)
-
-
-def _write_gexf(settings: Any, graph: GraphSnapshot, path: Path, losses: Losses) -> None:
-    from kgot_networkx.formats import write_gexf
-
-    write_gexf(settings, graph, path, losses)
-
-
 @hookimpl
 def kgot_graph_backends() -> Iterable[BackendProvider]:
     """The backend ``networkx``."""
@@ -88,15 +61,15 @@ def kgot_graph_formats() -> Iterable[FormatProvider]:
             summary="GraphML, for networkx, Gephi, yEd, igraph and others.",
             check=check_library,
             suffixes=(".graphml",),
-            read=_read_graphml,
-            write=_write_graphml,
+            read=later("kgot_networkx.formats:read_graphml"),
+            write=later("kgot_networkx.formats:write_graphml"),
         ),
         FormatProvider(
             name="gexf",
             summary="GEXF, for Gephi.",
             check=check_library,
             suffixes=(".gexf",),
-            read=_read_gexf,
-            write=_write_gexf,
+            read=later("kgot_networkx.formats:read_gexf"),
+            write=later("kgot_networkx.formats:write_gexf"),
         ),
     ]

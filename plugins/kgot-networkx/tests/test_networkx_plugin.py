@@ -24,7 +24,8 @@ def test_the_entry_point_leads_to_it():
 
 
 def test_loading_the_plugin_loads_no_driver():
-    code = "import sys, kgot_networkx.plugin as p; list(p.kgot_graph_backends()); print(sorted(sys.modules))"
+    code = "import sys, kgot_networkx.plugin as p; list(p.kgot_graph_backends()); list(p.kgot_graph_formats())"
+    code += "; print(sorted(sys.modules))"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert "'networkx'" not in loaded and "kgot_networkx.backend" not in loaded
 

@@ -146,6 +146,13 @@ def test_elements_from_elsewhere_keep_their_ids(graph):
     assert [node.id for node in graph.snapshot.nodes] == ["a8"] and not graph.snapshot.edges
 
 
+def test_a_description_never_gets_the_name_of_a_blank_node_that_is_brought(graph):
+    graph.apply(Node("n1", ("Hill",), {"name": "a"}, "genid:1"), Node("n2", (), {"name": "b"}, "genid:2"),
+                Edge("e1", "NEAR", "n1", "n2", {"km": 3}))  # fmt: skip
+    assert graph.nodes == {"genid:1": (("Hill",), {"name": "a"}), "genid:2": ((), {"name": "b"})}
+    assert graph.edges == [("genid:1", "NEAR", "genid:2", {"km": 3})]
+
+
 def test_an_element_that_cannot_be_held_is_named_and_changes_nothing(graph):
     for wrong in (Edge("e1", "TO", "nowhere", "n1"), Node("n2", (), {"text": "\ud800"})):
         with pytest.raises(QueryError):
