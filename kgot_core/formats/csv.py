@@ -124,8 +124,9 @@ def _load(path: Path, name: str) -> str:
 
 def _column(title: str) -> tuple[str, str]:
     """Gives a column's property, empty where it is none, and its type."""
-    name, colon, kind = title.rpartition(":")
-    bare = kind.partition("{")[0].partition("(")[0]
+    plain = title.partition("{")[0] if title.endswith("}") else title
+    name, colon, kind = plain.rpartition(":")
+    bare = kind.partition("(")[0]
     if colon and f":{bare.upper()}" in (_ID, _LABEL, _START, _END, _TYPE, ":IGNORE"):
         return name, f":{bare.upper()}"
     if colon and name and bare.lower().removesuffix("[]") in READERS:

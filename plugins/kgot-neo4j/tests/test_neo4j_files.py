@@ -184,6 +184,7 @@ def held(session: Any) -> GraphSnapshot:
     )
 
 
+@pytest.mark.xdist_group("neo4j-apoc")
 def test_cypher_shell_loads_the_statements(apoc: Any, apoc_uri: str, servers: ModuleType, tmp_path: Path) -> None:
     graph = union([make_graph(seed, ANYTHING) for seed in range(2)])
     file = tmp_path / "graph.cypher"
@@ -196,6 +197,7 @@ def test_cypher_shell_loads_the_statements(apoc: Any, apoc_uri: str, servers: Mo
     assert born is not None and born[0] == 1871
 
 
+@pytest.mark.xdist_group("neo4j-apoc")
 def test_apoc_imports_the_lines_and_its_export_is_read(apoc: Any, servers: ModuleType, tmp_path: Path) -> None:
     graph = union([make_graph(seed, ANYTHING) for seed in range(3)])
     file = servers.import_folder(apoc=True) / "graph.json"
@@ -216,6 +218,7 @@ def test_apoc_imports_the_lines_and_its_export_is_read(apoc: Any, servers: Modul
     ]
 
 
+@pytest.mark.xdist_group("neo4j-apoc")
 def test_a_run_goes_on_with_what_was_loaded(apoc: Any, apoc_uri: str, servers: ModuleType, tmp_path: Path) -> None:
     nodes = (Node("a", ("Hill",), {"name": "Alderkop", "is": Iri("http://kg.example/x")}), Node("b", (), {"name": "b"}))
     graph = GraphSnapshot(nodes, (Edge("e", "NEAR", "a", "b", {"since": datetime.time(4, 5, tzinfo=ZONE)}),))
