@@ -46,7 +46,9 @@ async def replay_run(
         raise ReplayDiverged("the prompts have changed since this run, so it cannot be repeated from its record")
     task = Task(start.question, tuple(Path(_name(item)) for item in start.files))
     files = FileShelf.recorded([_name(item) for item in start.files])
-    journal = Journal(records[0]["run"], None, sinks, records, live=False)
+    if any(record["kind"] == "run_resumed" and record["changed"] for record in records):
+        raise ReplayDiverged("the run went on although something had changed, so it cannot be repeated from its record")
+    journal = Journal(records[0]["run"], None, sinks, records, mode="repeat")
     context = OpenContext(GraphScope(records[0]["run"]), parts.sandbox)
     try:
         return await run_task(parts, task, files, start, journal, None, context)

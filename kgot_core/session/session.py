@@ -20,8 +20,9 @@ from kgot_core.errors import UsageError
 from kgot_core.events import Event
 from kgot_core.run.faults import said
 from kgot_core.run.files import FileShelf
-from kgot_core.run.folder import EVENTS, RunWriter
+from kgot_core.run.folder import RunWriter
 from kgot_core.run.journal import Journal, unicode_text
+from kgot_core.run.kept import EVENTS
 from kgot_core.run.lifecycle import run_task, started
 from kgot_core.run.parts import Parts
 from kgot_core.run.threads import in_thread
