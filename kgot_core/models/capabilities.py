@@ -123,7 +123,7 @@ class Findings:
     def to_json(self) -> dict[str, JsonValue]:
         """Gives the findings as JSON."""
         return {
-            "lacks": sorted(feature.value for feature in self.lacks),
+            "lacks": [feature.value for feature in Feature if feature in self.lacks],
             "limit_names": list(self.limit_names),
             "usage_missing": self.usage_missing,
             "calls_tools": self.calls_tools,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from kgot_core.errors import KgotError, UsageError
@@ -34,6 +34,17 @@ class FileShelf:
         """Gives the names alone of files that a replay does not need."""
         shelf = cls((), None)
         shelf._files = {name: Path(name) for name in names}
+        return shelf
+
+    @classmethod
+    def named(cls, attachments: Mapping[str, Path], folder: Path) -> FileShelf:
+        """Gives the attachments of a run that goes on by the names that they had.
+
+        Raises:
+            UsageError: One is missing or cannot be read.
+        """
+        shelf = cls((), folder)
+        shelf._files = {name: _checked(path) for name, path in attachments.items()}
         return shelf
 
     @property
@@ -68,6 +79,31 @@ class FileShelf:
         self._files[name] = path
         return name
 
+    def find_made(self, names: Iterable[str]) -> None:
+        """Makes the files known again that tools of a run had handed over before it was broken off.
+
+        Another file beside them belongs to a call that did not come to its end, and is removed.
+
+        Args:
+            names: Names of the files, in the order in which they were handed over.
+
+        Raises:
+            UsageError: One is not there any more.
+        """
+        assert self._folder is not None, "only a run on disk goes on"
+        there = sorted(path for path in self._folder.rglob("*") if path.is_file())
+        for name in names:
+            if name in self._files:
+                continue
+            fitting = (path for path in there if self._free_name(path.name) == name)
+            path = next((path for path in fitting if path not in self._files.values()), None)
+            if path is None:
+                raise UsageError(f"the file {name}, which a tool of the run made, is not in {self._folder} any more")
+            self._files[name] = path
+        for path in there:
+            if path.parent == self._folder and path not in self._files.values():
+                path.unlink()
+
     def close(self) -> None:
         """Removes a temporary folder. Idempotent."""
         if self._temporary is not None:
@@ -84,10 +120,10 @@ class FileShelf:
 
 
 def describe_attachment(path: Path) -> dict[str, JsonValue]:
-    """Gives an attachment's name, size and hash for the record."""
+    """Gives an attachment's name, path, size and hash for the record."""
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256")
-        return {"name": path.name, "bytes": file.tell(), "sha256": digest.hexdigest()}
+        return {"name": path.name, "path": str(path), "bytes": file.tell(), "sha256": digest.hexdigest()}
 
 
 def _checked(path: Path) -> Path:

@@ -8,7 +8,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
@@ -42,10 +43,14 @@ class RunWriter(Sink):
         self._open(folder)
 
     @classmethod
-    def reopen(cls, folder: Path) -> tuple[RunWriter, list[dict[str, Any]]]:
+    def reopen(
+        cls, folder: Path, wait: Callable[[float], object] = time.sleep
+    ) -> tuple[RunWriter, list[dict[str, Any]]]:
         """Goes on with a run, without what was torn when it was broken off.
 
-        May wait for the process that held it, see :func:`kgot_core.run.lease.take`.
+        Args:
+            folder: The run's folder.
+            wait: Waits some seconds, see :func:`kgot_core.run.lease.take`.
 
         Returns:
             The writer, and the records so far.
@@ -55,7 +60,7 @@ class RunWriter(Sink):
         """
         read_kept(folder)
         writer = cls.__new__(cls)
-        writer._open(folder)
+        writer._open(folder, wait)
         try:
             return writer, writer._cut()
         except OSError as error:
@@ -65,11 +70,11 @@ class RunWriter(Sink):
             writer.close()
             raise
 
-    def _open(self, folder: Path) -> None:
+    def _open(self, folder: Path, wait: Callable[[float], object] = time.sleep) -> None:
         self.folder = folder
         self._places: dict[bytes, tuple[int, int]] = {}
         try:
-            self._lease = lease.take(folder)
+            self._lease = lease.take(folder, wait)
             self._blobs: IO[bytes] = (folder / BLOBS).open("ab")
             self._events: IO[bytes] = (folder / EVENTS).open("ab")
             for place in (folder, folder.parent):

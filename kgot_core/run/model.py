@@ -136,6 +136,11 @@ class ModelDesk:
             self._journal.emit(f"{step}/notice-{len(self._noticed)}", Notice(text=text))
 
 
+def is_lost(event: ModelCalled) -> bool:
+    """Tells whether a request failed for good, which ends a run; one that does not fit is sent again, shorter."""
+    return bool(event.error) and not event.error.startswith(OVERFLOW)
+
+
 def _says_nothing(done: ModelCalled) -> bool:
     return not any(item["text"] or item["tool_calls"] for item in done.completions)
 
