@@ -88,10 +88,10 @@ def test_unfinished_newer_and_damaged_runs_are_listed_with_the_rest(runs: Path, 
     done = kgot("runs")
     assert done.exit_code == 0
     states = [line.split()[1] for line in done.stdout.splitlines()]
-    assert states == ["unfinished", "unreadable", "unreadable", "unfinished", "unfinished"]
+    assert states == ["interrupted", "unreadable", "unreadable", "unfinished", "unfinished"]
     shown = kgot("show", "20260101-unfinished")
-    assert shown.exit_code == 0 and "unfinished" in shown.stdout
-    assert json.loads(kgot("show", "20260101-unfinished", "--json").stdout)["status"] == "unfinished"
+    assert shown.exit_code == 0 and shown.stdout.endswith("kgot resume 20260101-unfinished goes on with it\n")
+    assert json.loads(kgot("show", "20260101-unfinished", "--json").stdout)["status"] == "interrupted"
     for name in ("20260102-newer", "20260103-damaged"):
         for command in (["show"], ["replay"], ["graph", "analyze"]):
             refused = kgot(*command, name)
