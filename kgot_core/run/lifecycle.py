@@ -103,7 +103,7 @@ async def _answer(
         task=task,
         options=parts.options,
         graph=desk,
-        tools=ToolDesk(journal, specs, tools, limits.max_tool_retries, calls.enter),
+        tools=ToolDesk(journal, specs, tools, limits.max_tool_retries, calls.enter, reveal=files.reveal),
         files=files,
         solver=parts.solver,
         sandbox=parts.sandbox,

@@ -53,6 +53,7 @@ class ToolDesk:
         max_retries: Retries of a call whose error may pass (paper, B.1).
         sleep: Waits between retries.
         enter: Tells the tools' context which step is being run.
+        reveal: Makes files known that a recorded call had handed over.
     """
 
     def __init__(
@@ -63,6 +64,7 @@ class ToolDesk:
         max_retries: int,
         enter: Callable[[str, str], None],
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        reveal: Callable[[Sequence[str]], None] = lambda names: None,
     ) -> None:
         self.specs = tuple(specs)
         self._journal = journal
@@ -70,6 +72,7 @@ class ToolDesk:
         self._max_retries = max_retries
         self._enter = enter
         self._sleep = sleep
+        self._reveal = reveal
         self._alone = asyncio.Lock()
         self._done: dict[str, ToolResult] = {}
         self._tries: dict[str, int] = {}
@@ -99,6 +102,7 @@ class ToolDesk:
         self._journal.emit(step, ToolStarted(tool=call.name, arguments=arguments))
         asked = {"tool": call.name, "arguments": arguments}
         event = await self._journal.call(ToolCalled, step, asked, lambda: self._make(step, call.name, arguments, begun))
+        self._reveal(event.files)
         artifact = ToolArtifact(
             tuple(Source(**source) for source in event.sources),  # type: ignore[arg-type]
             event.files,

@@ -11,7 +11,7 @@ from kgot_core.contracts.backend import GraphScope, OpenContext
 from kgot_core.contracts.sink import Sink
 from kgot_core.contracts.task import Answer, Task
 from kgot_core.errors import UsageError
-from kgot_core.events import RunResumed, RunStarted, ToolCalled, from_record, to_fields
+from kgot_core.events import CodeRan, Event, RunResumed, RunStarted, ToolCalled, from_record, to_fields
 from kgot_core.plugins import PluginRegistry
 from kgot_core.run.broken_off import final_answer, superseded
 from kgot_core.run.ending import answer_from_json
@@ -119,7 +119,8 @@ class BrokenRun:
         )
         try:
             shelf = FileShelf.named(self._files, self.folder / "files")
-            shelf.find_made(_made(self._records))
+            events = [from_record(record) for record in self._records]
+            shelf.find_made(_files(events, ToolCalled), _files(events, CodeRan))
             (self.folder / ANSWER).unlink(missing_ok=True)
             journal.go_on(
                 RunResumed(versions=self._versions, changed=self._changed, superseded=superseded(self._records))
@@ -152,7 +153,6 @@ def _attachments(start: RunStarted, given: Iterable[Path | str]) -> dict[str, Pa
     return found
 
 
-def _made(records: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Gives the names of the files that tools of the run handed over, in that order."""
-    events = (from_record(record) for record in records)
-    return [name for event in events if isinstance(event, ToolCalled) for name in event.files]
+def _files(events: Iterable[Event | None], kind: type[ToolCalled | CodeRan]) -> list[str]:
+    """Gives the files that events of a kind name, oldest first."""
+    return [name for event in events if isinstance(event, kind) for name in event.files]
