@@ -16,7 +16,7 @@ from kgot_core.plugins import PluginRegistry
 from kgot_core.run.broken_off import final_answer, superseded
 from kgot_core.run.ending import answer_from_json
 from kgot_core.run.files import FileShelf
-from kgot_core.run.folder import ANSWER, RunWriter
+from kgot_core.run.folder import ANSWER, RunWriter, read_records
 from kgot_core.run.journal import Journal, unicode_text
 from kgot_core.run.lifecycle import run_task, started
 from kgot_core.run.parts import Parts
@@ -67,6 +67,8 @@ class BrokenRun:
         held: list[RunWriter] = []
 
         def work() -> BrokenRun:
+            # Nothing is touched that is no run.
+            read_start(folder, list(read_records(folder)))
             writer, records = RunWriter.reopen(folder.absolute(), left.wait)
             held.append(writer)
             if left.is_set():
