@@ -22,7 +22,6 @@ NAME = "running.json"
 BEAT_SECONDS = 5.0
 WATCH_SECONDS = 30.0
 """How long the holder on another host may give no sign of life before it counts as gone."""
-_TRIES = 5
 
 
 @dataclass(frozen=True)
@@ -116,16 +115,18 @@ def take(folder: Path, wait: Callable[[float], object] = time.sleep) -> Lease:
         OSError: The folder cannot be written.
     """
     path, holder = folder / NAME, Holder.here()
-    for _ in range(_TRIES):
-        try:
-            file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
-        except FileExistsError:
-            _take_away(path, wait, holder.token)
-            continue
-        with os.fdopen(file, "w", encoding="utf-8") as stream:
-            json.dump(asdict(holder), stream)
-        return Lease(path, holder)
-    raise _running(folder, None)
+    mine = path.with_name(f"{NAME}.{holder.token}")
+    mine.write_text(json.dumps(asdict(holder)), encoding="utf-8")
+    try:
+        while not _put(mine, path):
+            found = _read(path)
+            _refuse_living(path, found, wait)
+            if path.exists():
+                _take_over(mine, path, found)
+                break
+    finally:
+        mine.unlink(missing_ok=True)
+    return Lease(path, holder)
 
 
 def read_holder(folder: Path) -> Holder | None:
@@ -143,29 +144,53 @@ def is_running(folder: Path) -> bool:
     return time.time() - _beaten(folder / NAME) / 1e9 < WATCH_SECONDS
 
 
-def _take_away(path: Path, wait: Callable[[float], object], token: str) -> None:
-    """Takes the lease of a holder that has ended away; nobody else's is taken with it.
+def _put(mine: Path, path: Path) -> bool:
+    """Puts a lease where none is; it is there whole or not at all."""
+    try:
+        os.link(mine, path)
+    except FileExistsError:
+        return False
+    except OSError:  # a file system without links
+        try:
+            file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
+        except FileExistsError:
+            return False
+        with os.fdopen(file, "wb") as stream:
+            stream.write(mine.read_bytes())
+    return True
+
+
+def _refuse_living(path: Path, found: Holder | None, wait: Callable[[float], object]) -> None:
+    """Refuses to take a lease whose holder is alive.
 
     Raises:
-        UsageError: The holder is alive.
+        UsageError: It is.
     """
-    found = _read(path)
-    if found is not None and found.gone is False:
+    gone = found.gone if found is not None else None
+    if gone is False or (gone is None and _gives_sign(path, wait)):
         raise _running(path.parent, found)
-    if (found is None or found.gone is None) and _gives_sign(path, wait):
-        raise _running(path.parent, found)
-    aside = path.with_name(f"{NAME}.{token}")
+
+
+def _take_over(mine: Path, path: Path, found: Holder | None) -> None:
+    """Puts a lease in the place of one whose holder has ended. Only one of several that want to may do so.
+
+    Raises:
+        UsageError: Another process was quicker.
+    """
+    claim = path.with_name(f"{NAME}.over.{found.token if found is not None else 'unread'}")
+    with contextlib.suppress(FileNotFoundError):
+        if time.time() - claim.stat().st_mtime > WATCH_SECONDS:
+            claim.unlink()  # whoever made it was killed meanwhile
     try:
-        path.rename(aside)
-    except FileNotFoundError:
-        return
-    if _read(aside) != found:
-        # Another process was quicker, and this is its lease.
-        with contextlib.suppress(OSError):
-            os.link(aside, path)
-        aside.unlink(missing_ok=True)
-        raise _running(path.parent, found)
-    aside.unlink(missing_ok=True)
+        claim.touch(exist_ok=False)
+    except FileExistsError:
+        raise _running(path.parent, None) from None
+    try:
+        if _read(path) != found:
+            raise _running(path.parent, _read(path))
+        mine.replace(path)
+    finally:
+        claim.unlink(missing_ok=True)
 
 
 def _gives_sign(path: Path, wait: Callable[[float], object]) -> bool:
