@@ -86,7 +86,12 @@ def _table(kind: type, path: tuple[str, ...]) -> Iterator[str]:
     yield "| key | type | default | what it is |"
     yield "|---|---|---|---|"
     for key in keys_of(kind, path):
-        marks = "".join((" Secret." if key.secret else "", " Needs a trusted file." if key.trusted else ""))
+        said = {
+            " Secret.": key.secret,
+            " Needs a trusted file.": key.trusted,
+            " May change on resume.": not key.matters,
+        }
+        marks = "".join(text for text, holds in said.items() if holds)
         cells = [f"`{'.'.join(key.path)}`", type_text(key.type), _default(key.default), _sentence(key.help) + marks]
         yield f"| {' | '.join(cell.replace('|', '&#124;') for cell in cells)} |"
 

@@ -1,7 +1,8 @@
 """Knowledge Graph of Thoughts: hard questions, cheap models, and a graph of what was found out.
 
-``solve`` answers one question; ``open`` gives a session for many. Everything else that is public stands in ``__all__``;
-plugins use ``kgot_core.hookspecs``, ``providers``, ``contracts``, ``events``, ``errors``, ``graph`` and ``testing``.
+``solve`` answers one question, ``resume`` goes on with a run that was broken off, ``open`` gives a session for many.
+Everything else that is public stands in ``__all__``; plugins use ``kgot_core.hookspecs``, ``providers``, ``contracts``,
+``events``, ``errors``, ``graph`` and ``testing``.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from kgot_core.errors import KgotError, UsageError
     from kgot_core.hookspecs import hookimpl
     from kgot_core.session.library import open_session as open
-    from kgot_core.session.library import solve
+    from kgot_core.session.library import resume, solve
     from kgot_core.session.session import Session
 
 _PLACES = {
@@ -27,6 +28,7 @@ _PLACES = {
     "UsageError": ("kgot_core.errors", "UsageError"),
     "hookimpl": ("kgot_core.hookspecs", "hookimpl"),
     "open": ("kgot_core.session.library", "open_session"),
+    "resume": ("kgot_core.session.library", "resume"),
     "solve": ("kgot_core.session.library", "solve"),
 }
 
@@ -40,6 +42,7 @@ __all__ = [
     "UsageError",
     "hookimpl",
     "open",
+    "resume",
     "solve",
 ]
 

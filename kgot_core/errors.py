@@ -95,4 +95,4 @@ class CapReached(KgotError):
 
 
 class ReplayDiverged(KgotError):
-    """A run that is repeated from its journal asked for something the journal does not hold."""
+    """A run that is repeated from its journal, or goes on from it, asks for something else than the journal holds."""

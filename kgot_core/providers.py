@@ -78,8 +78,9 @@ class Provider:
         name: Name in settings and on the command line: lower case, digits, ``-`` and ``_``.
         summary: One sentence for ``kgot plugins show``.
         settings: Frozen dataclass of its settings, every field with a default; a field whose ``metadata`` has
-            ``"secret": True`` is never shown, and ``"help"`` describes it. Those of a tool stand under
-            ``tools.<name>``, those of a backend under ``backends.<name>``, and so on.
+            ``"secret": True`` is never shown, one with ``"matters": False`` may change before a run goes on (addresses,
+            time limits), and ``"help"`` describes it. Those of a tool stand under ``tools.<name>``, those of a backend
+            under ``backends.<name>``, and so on.
         check: Cheap test of readiness, with the settings: a :class:`Problem`, or ``None``.
     """
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import json
-import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -13,18 +10,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from kgot_core.cli.errors import FAILED, INTERRUPTED
 from kgot_core.cli.options import SettingsOptions, open_settings, settings_options
-from kgot_core.cli.output import echo
+from kgot_core.cli.running import run_to_its_end
 
 if TYPE_CHECKING:
-    from kgot_core.contracts.sink import Sink
-    from kgot_core.contracts.task import Answer, Task
-    from kgot_core.session.session import Session
     from kgot_core.settings import Override
 
 T = TypeVar("T", int, float)
-EXIT_CODES = {"answered": 0, "capped": 0, "no_solution": 3, "abstained": 3, "failed": FAILED, "cancelled": INTERRUPTED}
 
 
 @click.command()
@@ -56,7 +48,7 @@ def run(
     """Answer QUESTION with a knowledge graph of the task; without QUESTION it is read from standard input.
 
     The answer goes to standard output, progress to standard error. Exit code: 0 answered, 1 failed, 2 wrong usage,
-    3 no solution or not sure enough, 75 interrupted.
+    3 no solution or not sure enough, 75 interrupted: kgot resume goes on with it.
     """
     from kgot_core.contracts.task import Task
     from kgot_core.errors import UsageError
@@ -68,58 +60,10 @@ def run(
     if not text.strip():
         raise UsageError("the question is empty", hint='kgot run "..." or give it on standard input')
     session = Session(registry, settings, runs=Path(settings.core.runs_dir), schema=_schema(schema))
-    answer = asyncio.run(_solve(session, Task(text.strip(), tuple(Path(path) for path in files)), quiet))
-    show_answer(answer, as_json)
-    if answer.folder is not None and not quiet:
-        echo(f"kept in {answer.folder}", err=True)
-    return EXIT_CODES[answer.status]
-
-
-def show_answer(answer: Answer, as_json: bool) -> None:
-    """Prints an answer: its text alone, or all of it as JSON. Why there is none goes to standard error."""
-    from kgot_core.run.ending import answer_to_json
-
-    if as_json:
-        echo(json.dumps(answer_to_json(answer), ensure_ascii=False, indent=2))
-    elif answer.status in ("answered", "capped"):
-        echo(answer.text)
-    else:
-        said = answer.text + (f": {answer.reason}" if answer.reason else "")
-        echo(f"kgot: {' '.join(said.split())}", err=True)
-
-
-async def _solve(session: Session, task: Task, quiet: bool) -> Answer:
-    """Runs the task; the first interrupt ends it cleanly, the second at once."""
-    from kgot_core.contracts.task import Answer
-    from kgot_core.run.ending import answer_from_json
-    from kgot_core.run.threads import DaemonExecutor
-    from kgot_core.sinks.memory import LastSink
-
-    running = asyncio.current_task()
-    assert running is not None
-    loop = asyncio.get_running_loop()
-    loop.set_default_executor(DaemonExecutor())
-    # Windows has no signal handlers on the loop; Ctrl-C still cancels there.
-    with contextlib.suppress(NotImplementedError):
-        loop.add_signal_handler(signal.SIGTERM, running.cancel)
-    last = LastSink("run_finished")
-    sinks: list[Sink] = [last] if quiet else [last, _progress()]
-    try:
-        async with session:
-            return await session.solve(task, sinks=sinks)
-    except asyncio.CancelledError:
-        if last.record is None:
-            return Answer("The run was interrupted", "cancelled", reason="it had not begun")
-        return answer_from_json(last.record["answer"], session.folder_of(last.record["run"]))
-    finally:
-        for sink in sinks:
-            sink.close()
-
-
-def _progress() -> Sink:
-    from kgot_core.sinks.progress import ProgressSink
-
-    return ProgressSink(sys.stderr, live=sys.stderr.isatty())
+    task = Task(text.strip(), tuple(Path(path) for path in files))
+    return run_to_its_end(
+        session, lambda sinks: session.solve(task, sinks=sinks), session.folder_of, as_json=as_json, quiet=quiet
+    )
 
 
 def _overrides(

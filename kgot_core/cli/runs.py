@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -55,11 +55,14 @@ def show(run: str, events: bool, why: bool, as_json: bool, options: SettingsOpti
         _show_why(records, as_json)
         return
     if as_json:
-        found = _answer(records) or {"run": folder.name, "status": "unfinished"}
+        found = _answer(records) or {"run": folder.name, "status": _status(folder, records)}
         echo(json.dumps(found, ensure_ascii=False, indent=2))
         return
     for line in _story(records):
         echo(line)
+    status = _status(folder, records)
+    if status in ("running", "interrupted", "unfinished"):
+        echo(status + (f": kgot resume {folder.name} goes on with it" if status == "interrupted" else ""))
 
 
 @click.command()
@@ -73,13 +76,14 @@ def replay(run: str, options: SettingsOptions) -> int:
     from kgot_core.run.finding import find_run
     from kgot_core.run.folder import read_records
     from kgot_core.run.journal import RecordEnds
+    from kgot_core.run.recorded import standing
     from kgot_core.session.compare import difference
     from kgot_core.session.replay import replay_run
     from kgot_core.sinks.memory import MemorySink
 
     registry, settings = open_settings(options)
     folder = find_run(run, Path(settings.core.runs_dir))
-    recorded = list(read_records(folder))
+    recorded = standing(read_records(folder))
     status = _answer(recorded).get("status", "unfinished")
     sink = MemorySink()
     whole = True
@@ -134,15 +138,29 @@ def _summary(folder: Path) -> Mapping[str, Any]:
     answer = _answer(records)
     return {
         "run": folder.name,
-        "status": answer.get("status", "unfinished"),
+        "status": _status(folder, records),
         "question": records[0].get("question", "") if records else "",
         "cost": answer.get("cost"),
         "answer": answer.get("text", ""),
     }
 
 
-def _answer(records: list[dict[str, Any]]) -> Mapping[str, Any]:
-    ends = [record["answer"] for record in records if record["kind"] == "run_finished"]
+def _status(folder: Path, records: Sequence[Mapping[str, Any]]) -> str:
+    """Tells how a run ended, or that it is ``running``, ``interrupted`` (it may go on), or never began properly."""
+    from kgot_core.run.lease import is_running
+
+    ended = str(_answer(records).get("status", ""))
+    if ended and ended != "cancelled":
+        return ended
+    if not ended and is_running(folder):
+        return "running"
+    return "interrupted" if records and records[0]["kind"] == "run_started" else "unfinished"
+
+
+def _answer(records: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    from kgot_core.run.recorded import standing
+
+    ends = [record["answer"] for record in standing(records) if record["kind"] == "run_finished"]
     found: Mapping[str, Any] = ends[-1] if ends else {}
     return found
 
@@ -166,9 +184,7 @@ def _story(records: list[dict[str, Any]]) -> Iterator[str]:
         yield "graph:"
         yield from (f"  {line}" for line in dialect.lines(totals.graph, totals.graph))
     answer = _answer(records)
-    if not answer:
-        yield "unfinished: the run goes on, or was broken off"
-    else:
+    if answer:
         yield f"answer: {answer['text']}"
         yield from (f"  rests on {item['text']}" for item in answer["evidence"])
 

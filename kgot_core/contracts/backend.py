@@ -61,7 +61,8 @@ class OpenContext:
     Attributes:
         scope: The graph to open.
         folder: A folder of the run for the backend's own files, ``None`` for a run in memory.
-        resume: The run is continued; the core fills the store by ``apply``.
+        resume: The run goes on: a ``new`` graph starts empty, and the core fills it by ``apply``, change by change. No
+            id that comes in so is given again, also where its element was removed.
         slot: Leased server of a pool, empty where there is none.
         sandbox: Where the backend may run model-written Python.
     """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from kgot_core.graph.values import JsonValue
 
@@ -14,6 +14,9 @@ class Sink(ABC):
     @abstractmethod
     def emit(self, record: Mapping[str, JsonValue]) -> None:
         """Takes one record ``{run, seq, at, step, kind, ...}``; must return quickly."""
+
+    def resumed(self, records: Sequence[Mapping[str, JsonValue]]) -> None:  # noqa: B027 - most have nothing to catch up on
+        """Takes in what a run that goes on has recorded already; none of it comes again by ``emit``."""
 
     def close(self) -> None:  # noqa: B027 - most sinks hold nothing
         """Flushes and gives everything back. Idempotent."""

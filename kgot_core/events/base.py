@@ -27,9 +27,13 @@ PARTS: Mapping[str, str] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Event:
-    """Something that happened."""
+    """Something that happened.
+
+    ``durable`` events are on the disk before the run goes on.
+    """
 
     kind: ClassVar[str]
+    durable: ClassVar[bool] = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +50,7 @@ class CallEvent(Event):
         seconds: Duration.
     """
 
+    durable: ClassVar[bool] = True
     part: str = ""
     stage: str = ""
     role: str = ""

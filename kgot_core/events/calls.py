@@ -56,6 +56,7 @@ class ModelCalled(CallEvent):
         completions: The samples, each with ``text``, ``tool_calls``, ``truncated``.
         usage: Requests, tokens and cost.
         error: Why the request failed for good; empty otherwise.
+        learned: All that was found out so far about what the model offers; empty where nothing was added.
     """
 
     kind: ClassVar[str] = "model_called"
@@ -66,6 +67,7 @@ class ModelCalled(CallEvent):
     completions: tuple[Mapping[str, JsonValue], ...] = ()
     usage: Mapping[str, JsonValue] = field(default_factory=dict)
     error: str = ""
+    learned: Mapping[str, JsonValue] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,18 +18,37 @@ class RunStarted(Event):
         schema: Version of the form of these events; readers refuse a newer one.
         versions: Versions by package.
         question: The question.
-        files: Name, size and hash of each attachment.
+        files: Name, path, size and hash of each attachment.
         plan: Settings, models, backend and sandbox in force, without secrets.
         prompts: Hash of the prompts.
     """
 
     kind: ClassVar[str] = "run_started"
+    durable: ClassVar[bool] = True
     schema: int = SCHEMA_VERSION
     versions: Mapping[str, str] = field(default_factory=dict)
     question: str = ""
     files: tuple[Mapping[str, JsonValue], ...] = ()
     plan: Mapping[str, JsonValue] = field(default_factory=dict)
     prompts: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunResumed(Event):
+    """The run goes on after it was broken off; what was recorded is not asked again.
+
+    Attributes:
+        versions: Versions by package, now.
+        changed: What has changed since the run began, and was let pass.
+        superseded: Numbers (``seq``) of earlier events that no longer count: how the run ended then, and outside calls
+            that failed for good.
+    """
+
+    kind: ClassVar[str] = "run_resumed"
+    durable: ClassVar[bool] = True
+    versions: Mapping[str, str] = field(default_factory=dict)
+    changed: tuple[str, ...] = ()
+    superseded: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,6 +117,7 @@ class ToolStarted(Event):
     """
 
     kind: ClassVar[str] = "tool_started"
+    durable: ClassVar[bool] = True
     tool: str = ""
     arguments: Mapping[str, JsonValue] = field(default_factory=dict)
 
@@ -241,4 +261,5 @@ class RunFinished(Event):
     """
 
     kind: ClassVar[str] = "run_finished"
+    durable: ClassVar[bool] = True
     answer: Mapping[str, JsonValue] = field(default_factory=dict)

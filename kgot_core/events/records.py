@@ -14,6 +14,7 @@ from kgot_core.graph.values import JsonValue
 
 CLASSES: tuple[type[Event], ...] = (
     course.RunStarted,
+    course.RunResumed,
     calls.GraphOpened,
     calls.ToolsOpened,
     course.IterationStarted,

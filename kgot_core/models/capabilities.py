@@ -6,8 +6,10 @@ import enum
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from kgot_core.contracts.model import Completion
+from kgot_core.graph.values import JsonValue
 from kgot_core.models.faults import Facts
 
 
@@ -117,6 +119,24 @@ class Findings:
     usage_missing: bool = False
     calls_tools: bool = False
     silent_offers: int = 0
+
+    def to_json(self) -> dict[str, JsonValue]:
+        """Gives the findings as JSON."""
+        return {
+            "lacks": [feature.value for feature in Feature if feature in self.lacks],
+            "limit_names": list(self.limit_names),
+            "usage_missing": self.usage_missing,
+            "calls_tools": self.calls_tools,
+            "silent_offers": self.silent_offers,
+        }
+
+    def take_in(self, known: Mapping[str, Any]) -> None:
+        """Adds what was found out elsewhere, as :meth:`to_json` gave it; names that are not known here are skipped."""
+        self.lacks |= {feature for feature in Feature if feature.value in known.get("lacks", ())}
+        self.limit_names = [name for name in self.limit_names if name in known.get("limit_names", self.limit_names)]
+        self.usage_missing = self.usage_missing or bool(known.get("usage_missing"))
+        self.calls_tools = self.calls_tools or bool(known.get("calls_tools"))
+        self.silent_offers = max(self.silent_offers, int(known.get("silent_offers", 0)))
 
     def miss(self, feature: Feature) -> str:
         """Records that a feature is missing.

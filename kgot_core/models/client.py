@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kgot_core.contracts.model import Completion, ModelSpec, Reply, Request
+from kgot_core.graph.values import JsonValue
 from kgot_core.models.calling import Caller
 from kgot_core.models.capabilities import Feature
 from kgot_core.models.convert import Counted
@@ -64,6 +66,7 @@ class ModelClient:
         self._name = f"{spec.provider}:{spec.name}" if spec else name_of(model)
         self._context_tokens: int | None = settings.context_tokens or num_ctx
         self._findings = first_findings(model, address)
+        self._at_first = self._findings.to_json()
         self._redactor = Redactor(secrets_of(model) | {settings.api_key})
         dials = Dials(
             without_own_retries(model), self._findings, settings.temperature, settings.max_tokens, tools_prompt
@@ -103,6 +106,16 @@ class ModelClient:
     def notices(self) -> tuple[str, ...]:
         """All that had to be done another way so far; a reply tells each only at its first time."""
         return tuple(self._notices)
+
+    @property
+    def learned(self) -> Mapping[str, JsonValue]:
+        """What was found out about the model since it was opened; empty where nothing was."""
+        now = self._findings.to_json()
+        return {} if now == self._at_first else now
+
+    def learn(self, learned: Mapping[str, JsonValue]) -> None:
+        """Takes in what was found out earlier, as :attr:`learned` gave it."""
+        self._findings.take_in(learned)
 
     async def ask(self, request: Request, n: int = 1, on_retry: OnRetry | None = None) -> Reply:
         """Asks for ``n`` samples.

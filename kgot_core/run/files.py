@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from kgot_core.errors import KgotError, UsageError
@@ -24,6 +24,7 @@ class FileShelf:
 
     def __init__(self, attachments: Sequence[Path], folder: Path | None) -> None:
         self._files: dict[str, Path] = {}
+        self._made: dict[str, Path] = {}
         self._folder = folder
         self._packages: Path | None = None
         self._temporary: tempfile.TemporaryDirectory[str] | None = None
@@ -35,6 +36,17 @@ class FileShelf:
         """Gives the names alone of files that a replay does not need."""
         shelf = cls((), None)
         shelf._files = {name: Path(name) for name in names}
+        return shelf
+
+    @classmethod
+    def named(cls, attachments: Mapping[str, Path], folder: Path) -> FileShelf:
+        """Gives the attachments of a run that goes on by the names that they had.
+
+        Raises:
+            UsageError: One is missing or cannot be read.
+        """
+        shelf = cls((), folder)
+        shelf._files = {name: _checked(path) for name, path in attachments.items()}
         return shelf
 
     @property
@@ -82,6 +94,40 @@ class FileShelf:
         self._files[name] = path
         return name
 
+    def find_made(self, handed_over: Iterable[str], written: Iterable[str]) -> None:
+        """Finds the files that tools of a run made before it was broken off; each is known once it is revealed.
+
+        Another file beside them belongs to a call that did not come to its end, and is removed.
+
+        Args:
+            handed_over: Names under which tools had made files known, in that order.
+            written: Files that recorded scripts had written.
+
+        Raises:
+            UsageError: One is not there any more.
+        """
+        assert self._folder is not None, "only a run on disk goes on"
+        there = sorted(path for path in self._folder.rglob("*") if path.is_file())
+        for name in dict.fromkeys(handed_over):
+            if name not in self._files:
+                fitting = (path for path in there if self._free_name(path.name) == name)
+                path = next((path for path in fitting if path not in self._made.values()), None)
+                if path is None:
+                    raise UsageError(
+                        f"the file {name}, which a tool of the run made, is not in {self._folder} any more"
+                    )
+                self._made[name] = path
+        kept = {*self._made.values(), *(self._folder / name for name in written)}
+        for path in there:
+            if path.parent == self._folder and path not in kept:
+                path.unlink()
+
+    def reveal(self, names: Iterable[str]) -> None:
+        """Makes files known that a recorded call had handed over."""
+        for name in names:
+            if name in self._made:
+                self._files[name] = self._made[name]
+
     def close(self) -> None:
         """Removes a temporary folder. Idempotent."""
         if self._temporary is not None:
@@ -92,16 +138,16 @@ class FileShelf:
         name = name.encode("utf-8", "replace").decode()
         stem, suffix = Path(name).stem, Path(name).suffix
         free, number = name, 2
-        while free in self._files:
+        while free in self._files or free in self._made:
             free, number = f"{stem}-{number}{suffix}", number + 1
         return free
 
 
 def describe_attachment(path: Path) -> dict[str, JsonValue]:
-    """Gives an attachment's name, size and hash for the record."""
+    """Gives an attachment's name, path, size and hash for the record."""
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256")
-        return {"name": path.name, "bytes": file.tell(), "sha256": digest.hexdigest()}
+        return {"name": path.name, "path": str(path), "bytes": file.tell(), "sha256": digest.hexdigest()}
 
 
 def _checked(path: Path) -> Path:

@@ -1,24 +1,26 @@
-"""A run on disk: ``events.jsonl`` written live, ``blobs.txt`` for long texts, ``answer.json`` at the end."""
+"""A run on disk: ``events.jsonl`` written live, ``blobs.txt`` for long texts, ``answer.json`` at the end.
+
+While the run goes on, ``running.json`` says who writes it.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
 from kgot_core.contracts.sink import Sink
 from kgot_core.errors import KgotError, UsageError
-from kgot_core.events import SCHEMA_VERSION
 from kgot_core.graph.values import JsonValue
+from kgot_core.run import lease
+from kgot_core.run.kept import BLOBS, EVENTS, MARK, read_kept
 
-EVENTS = "events.jsonl"
-BLOBS = "blobs.txt"
 ANSWER = "answer.json"
 LONG_TEXT = 400
-MARK = "@blob"
 
 
 class RunWriter(Sink):
@@ -26,31 +28,86 @@ class RunWriter(Sink):
 
     A text of more than 400 characters goes to the blob file once, however often it comes, and its place in the record
     holds ``{"@blob": [offset, length]}`` in bytes.
+
+    Args:
+        folder: A folder that does not exist yet.
     """
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self._places: dict[bytes, tuple[int, int]] = {}
         try:
             folder.mkdir(parents=True, exist_ok=False)
-            self._blobs: IO[bytes] = (folder / BLOBS).open("ab")
-            self._events: IO[bytes] = (folder / EVENTS).open("ab")
         except FileExistsError:
             raise UsageError(f"the run folder {folder} exists already", hint="name another with --out") from None
         except OSError as error:
-            raise UsageError(
-                f"cannot write the run to {folder}: {error.strerror}", hint="name another folder with --out"
-            ) from None
+            raise _no_folder(folder, error) from None
+        self._open(folder)
 
-    def emit(self, record: Mapping[str, JsonValue]) -> None:
-        """Writes one record.
+    @classmethod
+    def reopen(
+        cls, folder: Path, wait: Callable[[float], object] = time.sleep
+    ) -> tuple[RunWriter, list[dict[str, Any]]]:
+        """Goes on with a run, without what was torn when it was broken off.
+
+        Args:
+            folder: The run's folder.
+            wait: Waits some seconds, see :func:`kgot_core.run.lease.take`.
+
+        Returns:
+            The writer, and the records so far.
 
         Raises:
-            KgotError: The disk is full or the folder has gone.
+            UsageError: There is no run that can be read, it is still running, or the folder cannot be written.
         """
+        read_kept(folder)
+        writer = cls.__new__(cls)
+        writer._open(folder, wait)
+        try:
+            return writer, writer._cut()
+        except OSError as error:
+            writer.close()
+            raise _no_folder(folder, error) from None
+        except BaseException:
+            writer.close()
+            raise
+
+    def _open(self, folder: Path, wait: Callable[[float], object] = time.sleep) -> None:
+        self.folder = folder
+        self._places: dict[bytes, tuple[int, int]] = {}
+        try:
+            self._lease = lease.take(folder, wait)
+            self._blobs: IO[bytes] = (folder / BLOBS).open("ab")
+            self._events: IO[bytes] = (folder / EVENTS).open("ab")
+            for place in (folder, folder.parent):
+                _sync_folder(place)
+        except OSError as error:
+            raise _no_folder(folder, error) from None
+
+    def _cut(self) -> list[dict[str, Any]]:
+        """Cuts off what was torn, and learns where long texts stand."""
+        kept = read_kept(self.folder)
+        self._events.truncate(kept.events)
+        if not kept.ended:
+            self._events.write(b"\n")
+        blobs = (self.folder / BLOBS).read_bytes()
+        for offset, length in kept.texts:
+            self._places[hashlib.sha256(blobs[offset : offset + length]).digest()] = (offset, length)
+        self._blobs.truncate(max((offset + length + 1 for offset, length in kept.texts), default=0))
+        self._blobs.seek(0, os.SEEK_END)
+        return kept.records
+
+    def emit(self, record: Mapping[str, JsonValue]) -> None:
+        """Writes one record; its long texts are on the disk before it.
+
+        Raises:
+            KgotError: The disk is full, the folder has gone, or another process goes on with the run.
+        """
+        self._lease.check()
+        before = self._blobs.tell()
         try:
             line = json.dumps(self._shorten(record), ensure_ascii=False, separators=(",", ":"))
-            self._blobs.flush()
+            if self._blobs.tell() != before:
+                self._blobs.flush()
+                os.fsync(self._blobs.fileno())
             self._events.write(line.encode() + b"\n")
             self._events.flush()
         except OSError as error:
@@ -63,7 +120,6 @@ class RunWriter(Sink):
             KgotError: The disk is full or the folder has gone.
         """
         try:
-            os.fsync(self._blobs.fileno())
             os.fsync(self._events.fileno())
         except OSError as error:
             raise _disk_error(self.folder, error) from None
@@ -72,19 +128,24 @@ class RunWriter(Sink):
         """Writes ``answer.json`` in one step: it is there whole or not at all."""
         try:
             part = self.folder / f"{ANSWER}.part"
-            part.write_text(json.dumps(answer, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+            with part.open("w", encoding="utf-8") as file:
+                file.write(json.dumps(answer, ensure_ascii=False, indent=2) + "\n")
+                file.flush()
+                os.fsync(file.fileno())
             part.replace(self.folder / ANSWER)
+            _sync_folder(self.folder)
         except OSError as error:
             raise _disk_error(self.folder, error) from None
 
     def close(self) -> None:
-        """Closes the files. Idempotent."""
+        """Closes the files and gives the folder back. Idempotent."""
         for file in (self._blobs, self._events):
             try:
                 file.close()
             except OSError:
                 # The failure to write was raised where it happened; here only the handle is given back.
                 continue
+        self._lease.release()
 
     def _shorten(self, value: Any) -> Any:
         if isinstance(value, str):
@@ -112,45 +173,21 @@ def read_records(folder: Path) -> Iterator[dict[str, Any]]:
     Raises:
         UsageError: There is no run in the folder, it is damaged before its end, or a newer version wrote it.
     """
-    path = folder / EVENTS
-    if not path.is_file():
-        raise UsageError(f"there is no run in {folder}", hint="kgot runs lists the runs")
-    try:
-        # Events first: a long text is written before the event that holds it.
-        lines = [line for line in path.read_bytes().split(b"\n") if line.strip()]
-        blobs = (folder / BLOBS).read_bytes() if (folder / BLOBS).exists() else b""
-    except OSError as error:
-        raise UsageError(f"the run in {folder} cannot be read: {error.strerror}") from None
-    for number, line in enumerate(lines, start=1):
+    yield from read_kept(folder).records
+
+
+def _sync_folder(folder: Path) -> None:
+    """Makes sure that the names in a folder are on the disk, where a folder can be opened for that."""
+    if os.name == "posix":
+        handle = os.open(folder, os.O_RDONLY)
         try:
-            record = _restore(json.loads(line), blobs)
-            newer = record["kind"] == "run_started" and int(record.get("schema", 0)) > SCHEMA_VERSION
-        except (ValueError, LookupError, TypeError, RecursionError) as error:
-            if number == len(lines):
-                return
-            raise UsageError(f"{path} is damaged at line {number}: {error}") from None
-        if newer:
-            raise UsageError(
-                f"the run in {folder} was written by a newer version (format {record['schema']})",
-                hint="update kgot-core",
-            )
-        yield record
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
 
-def _restore(value: Any, blobs: bytes) -> Any:
-    if isinstance(value, dict):
-        if value.keys() == {MARK} and isinstance(value[MARK], dict):
-            return {MARK: _restore(value[MARK]["data"], blobs)}
-        if value.keys() == {MARK}:
-            offset, length = value[MARK]
-            data = blobs[offset : offset + length]
-            if len(data) != length:
-                raise ValueError("a long text is missing")
-            return data.decode()
-        return {name: _restore(item, blobs) for name, item in value.items()}
-    if isinstance(value, list):
-        return [_restore(item, blobs) for item in value]
-    return value
+def _no_folder(folder: Path, error: OSError) -> UsageError:
+    return UsageError(f"cannot write the run to {folder}: {error.strerror}", hint="name another folder with --out")
 
 
 def _disk_error(folder: Path, error: OSError) -> KgotError:

@@ -202,6 +202,11 @@ class GraphDesk:
         self._unseen |= dict.fromkeys((*change.removed, *edges))
 
 
+def is_lost(event: GraphQueried | GraphWritten) -> bool:
+    """Tells whether a call ended because of the store, not of its statement."""
+    return event.error.startswith((f"{AWAY}: ", f"{FAILED}: "))
+
+
 def _fault(error: StoreError) -> dict[str, Any]:
     """Gives an error as events hold it, so that a repeated run meets it again."""
     if isinstance(error, QueryError):

@@ -106,7 +106,7 @@ async def _answer(
         task=task,
         options=parts.options,
         graph=desk,
-        tools=ToolDesk(journal, specs, tools, limits.max_tool_retries, calls.enter, budget),
+        tools=ToolDesk(journal, specs, tools, limits.max_tool_retries, calls.enter, budget, reveal=files.reveal),
         files=files,
         solver=parts.solver,
         sandbox=parts.sandbox,

@@ -29,6 +29,13 @@ class Client(Protocol):
     def samples_at_once(self) -> bool:
         """Several samples come with one request, as far as is known."""
 
+    @property
+    def learned(self) -> Mapping[str, JsonValue]:
+        """What was found out about the model since it was opened; empty where nothing was."""
+
+    def learn(self, learned: Mapping[str, JsonValue]) -> None:
+        """Takes in what was found out earlier."""
+
     async def ask(self, request: Request, n: int = 1, on_retry: Any = None) -> Reply:
         """Asks for ``n`` samples."""
 
@@ -50,13 +57,23 @@ class ModelDesk:
         self._clients = clients
         self._names = names
         self._budget = budget
-        self._noticed: set[str] = set()
+        self._noticed = {event.text for _, event in journal.recorded.events(Notice)}
         self._silent = 0
+        self._told: dict[int, Mapping[str, JsonValue]] = {}
+        for _, event in journal.recorded.events(ModelCalled):
+            client = self._client(event.role)
+            if event.learned and client is not None:
+                # A run that goes on knows what it knew.
+                client.learn(event.learned)
+                self._told[id(client)] = event.learned
 
     def samples_at_once(self, role: Role) -> bool:
         """Tells what is known of the role's model; in a replay always true."""
-        client = self._clients.get(role) or self._clients.get("graph")
+        client = self._client(role)
         return client is None or client.samples_at_once
+
+    def _client(self, role: str) -> Client | None:
+        return self._clients.get(role) or self._clients.get("graph")
 
     async def ask(self, step: str, stage: str, role: Role, request: Request, n: int = 1, tool: str = "") -> Reply:
         """Asks a role's model.
@@ -77,6 +94,8 @@ class ModelDesk:
             samples=n,
         )
         done = await self._journal.call(ModelCalled, step, asked, lambda: self._make(step, role, request, n, head))
+        if done.completions:
+            self._silent = self._silent + 1 if _says_nothing(done) else 0
         if done.error:
             raise _error(done.error)
         return Reply(
@@ -86,8 +105,15 @@ class ModelDesk:
         )
 
     async def _make(self, step: str, role: Role, request: Request, n: int, head: ModelCalled) -> ModelCalled:
-        client = self._clients.get(role) or self._clients["graph"]
+        client = self._client(role)
+        assert client is not None, "a repeated run asks no model"
+        done = await self._asked(step, client, request, n, head)
+        if client.learned == self._told.get(id(client), {}):
+            return done
+        self._told[id(client)] = client.learned
+        return replace(done, learned=client.learned)
 
+    async def _asked(self, step: str, client: Client, request: Request, n: int, head: ModelCalled) -> ModelCalled:
         def on_retry(attempt: int, wait: float, cause: str) -> None:
             event = ModelRetried(stage=head.stage, attempt=attempt, wait=round(wait, 3), cause=cause)
             self._journal.emit(f"{step}/attempt-{attempt}", event)
@@ -103,7 +129,6 @@ class ModelDesk:
             return self._silence(step, head, error)
         except ModelError as error:
             return replace(head, error=str(error))
-        self._silent = 0
         for text in reply.notices:
             self._notice_below(step, text)
         completions = tuple(_completion_to_json(item) for item in reply.completions)
@@ -111,8 +136,7 @@ class ModelDesk:
 
     def _silence(self, step: str, head: ModelCalled, error: NothingSaid) -> ModelCalled:
         """Takes an empty reply for one that says nothing; a model that says nothing any more ends the run."""
-        self._silent += 1
-        if self._silent > MOST_SILENT:
+        if self._silent >= MOST_SILENT:
             return replace(head, error=str(error), usage=asdict(error.usage))
         self._notice_below(step, str(error))
         return replace(head, completions=(_completion_to_json(Completion("")),), usage=asdict(error.usage))
@@ -128,6 +152,16 @@ def _error(text: str) -> CapReached | ModelError:
     if text.startswith(f"{CAPPED}: "):
         return CapReached(text.removeprefix(f"{CAPPED}: "))
     return ContextOverflow(text) if text.startswith(OVERFLOW) else ModelError(text)
+
+
+def is_lost(event: ModelCalled) -> bool:
+    """Tells whether a request failed for good, which ends a run; one that does not fit is sent again,
+    shorter, and one beyond a cap was never sent."""
+    return bool(event.error) and not event.error.startswith((OVERFLOW, CAPPED))
+
+
+def _says_nothing(done: ModelCalled) -> bool:
+    return not any(item["text"] or item["tool_calls"] for item in done.completions)
 
 
 def _message_to_json(message: Message) -> dict[str, JsonValue]:

@@ -1,8 +1,8 @@
-"""Opens a run's store and tools; recorded, so that a replay needs neither."""
+"""Opens a run's store and tools; recorded, so that a replay needs neither, and a run that goes on gets the same."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -11,13 +11,14 @@ from kgot_core.contracts.dialect import Dialect, dialect_from_json
 from kgot_core.contracts.model import ToolSpec
 from kgot_core.contracts.tools import ToolContext
 from kgot_core.errors import KgotError, StoreError
-from kgot_core.events import GraphOpened, ToolsOpened
+from kgot_core.events import GraphOpened, GraphWritten, ToolsOpened
 from kgot_core.graph.elements import snapshot_from_json, snapshot_to_json
 from kgot_core.graph.fold import TaskGraph
 from kgot_core.run.faults import said
 from kgot_core.run.held import Held
 from kgot_core.run.journal import Journal
 from kgot_core.run.parts import Parts, ToolEntry
+from kgot_core.run.restoring import check_tools, restore_store
 from kgot_core.run.threads import in_thread
 from kgot_core.run.toolbox import OpenTool, describe
 
@@ -59,6 +60,14 @@ async def open_graph(journal: Journal, parts: Parts, context: OpenContext, store
 
     event = await journal.call(GraphOpened, "open/graph", {"mode": context.scope.mode}, make)
     state = TaskGraph(snapshot_from_json(event.snapshot))
+    if store.thing is None and journal.mode == "go on":
+
+        def again() -> GraphBackend:
+            return restore_store(
+                journal, event, context, parts.graph_seconds, lambda opened: store.keep(_backend(parts, opened))
+            )
+
+        await in_thread(again, OPENING_SECONDS + parts.graph_seconds * len(list(journal.recorded.events(GraphWritten))))
     if store.thing is not None:
         return OpenedGraph(store.thing.dialect, state, store.thing)
     return OpenedGraph(dialect_from_json(event.dialect, parts.dialect_kind), state, None)
@@ -81,6 +90,9 @@ async def open_tools(
         entries: What is to be opened.
         context: What the tools may use.
         left_out: Gets the causes by the name of a tool that is left out.
+
+    Raises:
+        ReplayDiverged: The run goes on, but one of its tools has changed, or is not there any more.
     """
     tools: dict[str, OpenTool] = {}
 
@@ -104,7 +116,16 @@ async def open_tools(
     event = await journal.call(ToolsOpened, "open/tools", {}, make)
     if left_out is not None:
         left_out |= event.left_out
-    return tuple(_spec_from_json(spec) for spec in event.specs), tools
+    specs = tuple(_spec_from_json(spec) for spec in event.specs)
+    if journal.mode == "go on" and not tools:
+        now = await make()
+        if journal.strict:
+            check_tools(_by_name(specs), _by_name(_spec_from_json(journal.plain(spec)) for spec in now.specs))
+    return specs, tools
+
+
+def _by_name(specs: Iterable[ToolSpec]) -> dict[str, ToolSpec]:
+    return {spec.name: spec for spec in specs}
 
 
 def _make(entry: ToolEntry, context: ToolContext) -> list[OpenTool]:

@@ -25,6 +25,11 @@ if TYPE_CHECKING:
 
 SAME_CALL_LIMIT = 2
 LONGEST_WAIT = 30.0
+GONE = "this tool is not there any more"
+IN_DOUBT = (
+    "the run was broken off during this call, which may or may not have taken effect, so it was not made again; find"
+    " out whether it did before you repeat it"
+)
 
 
 class ToolFailed(KgotError):
@@ -50,6 +55,7 @@ class ToolDesk:
         enter: Tells the tools' context which step is being run.
         budget: What the run may spend; a call ends at the run's deadline.
         sleep: Waits between retries.
+        reveal: Makes files known that a recorded call had handed over.
     """
 
     def __init__(
@@ -61,6 +67,7 @@ class ToolDesk:
         enter: Callable[[str, str], None],
         budget: Budget,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        reveal: Callable[[Sequence[str]], None] = lambda names: None,
     ) -> None:
         self.specs = tuple(specs)
         self._journal = journal
@@ -69,6 +76,7 @@ class ToolDesk:
         self._enter = enter
         self._budget = budget
         self._sleep = sleep
+        self._reveal = reveal
         self._alone = asyncio.Lock()
         self._done: dict[str, ToolResult] = {}
         self._results: dict[str, ToolResult] = {}
@@ -99,9 +107,11 @@ class ToolDesk:
         if self._tries[same] > SAME_CALL_LIMIT:
             text = "not called again: the same call has failed twice; try another way"
             return ToolResult(step, call.name, arguments, text, failed=True)
+        begun = self._journal.recorded.started(step)
         self._journal.emit(step, ToolStarted(tool=call.name, arguments=arguments))
         asked = {"tool": call.name, "arguments": arguments}
-        event = await self._journal.call(ToolCalled, step, asked, lambda: self._make(step, call.name, arguments))
+        event = await self._journal.call(ToolCalled, step, asked, lambda: self._make(step, call.name, arguments, begun))
+        self._reveal(event.files)
         artifact = ToolArtifact(
             tuple(Source(**source) for source in event.sources),  # type: ignore[arg-type]
             event.files,
@@ -112,8 +122,12 @@ class ToolDesk:
             self._done[same] = result
         return result
 
-    async def _make(self, step: str, name: str, arguments: dict[str, Any]) -> ToolCalled:
-        entry = self._tools[name]
+    async def _make(self, step: str, name: str, arguments: dict[str, Any], begun: bool) -> ToolCalled:
+        entry = self._tools.get(name)
+        if entry is None:
+            return ToolCalled(tool=name, arguments=arguments, text=GONE, failed=True)
+        if begun and entry.provider.effect == "write":
+            return ToolCalled(tool=name, arguments=arguments, text=IN_DOUBT, failed=True)
         retries = self._max_retries if entry.provider.effect == "read" else 0
         for attempt in range(retries + 1):
             try:

@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
+from kgot_core.run.recorded import standing
+
 FREE = ("seq", "at")
 
 
@@ -23,14 +25,15 @@ def difference(
 ) -> Difference | None:
     """Finds the first difference, by step; ``None`` where there is none.
 
-    What ran side by side may have been recorded in another order, so the order within a run does not count.
+    What ran side by side may have been recorded in another order, so the order within a run does not count. Nor does
+    what no longer counts in a run that went on after it was broken off.
 
     Args:
         recorded: Events of the record.
         repeated: Events of the repeated run.
         whole: Both must hold the same; otherwise the record may hold more.
     """
-    ours, theirs = Counter(map(_comparable, recorded)), Counter(map(_comparable, repeated))
+    ours, theirs = Counter(map(_comparable, standing(recorded))), Counter(map(_comparable, repeated))
     only_theirs = sorted((theirs - ours).elements())
     only_ours = sorted((ours - theirs).elements()) if whole else []
     if not only_ours and not only_theirs:

@@ -1,4 +1,4 @@
-"""The library's two doors: :func:`solve` for a script, :func:`open_session` for everything else."""
+"""The library's doors: :func:`solve` and :func:`resume` for a script, :func:`open_session` for everything else."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from kgot_core.contracts.task import Answer, JsonSchema
 from kgot_core.errors import UsageError
 from kgot_core.plugins import PluginRegistry
 from kgot_core.run.threads import DaemonExecutor
+from kgot_core.session.recorded import recorded_settings
 from kgot_core.session.session import Session
 from kgot_core.settings import Override, Settings, Sources
 from kgot_core.settings.start import config_folder, load_plugins, refuse_failures
@@ -95,6 +96,47 @@ def solve(question: str, *, files: Iterable[Path | str] = (), **options: Any) ->
     async def work() -> Answer:
         async with session:
             return await session.solve(question, attachments=files)
+
+    return _wait(work)
+
+
+def resume(
+    run: Path | str,
+    *,
+    question: str | None = None,
+    files: Iterable[Path | str] = (),
+    force: bool = False,
+    settings: Mapping[str, Any] | None = None,
+    schema: JsonSchema | type[BaseModel] | None = None,
+    env: Mapping[str, str] | None = None,
+    folder: Path | None = None,
+    **objects: Any,
+) -> Answer:
+    """Goes on with a run that was broken off, with the settings it began with, and waits for its answer.
+
+    Args:
+        run: The run's folder.
+        question: The question that the run should have; that of its record by default.
+        files: Where attachments are that are not at their places any more, by the names that they had.
+        force: Goes on although something has changed: recorded answers stay, what follows is asked in the new way.
+        settings: Settings that are to be others than those of the record.
+        schema: JSON schema or Pydantic class of the answer's value; that of the record by default.
+        env: The environment; the process's own by default.
+        folder: The working folder; the process's own by default.
+        objects: ``models``, ``tools``, ``backend`` and ``sinks`` as for :func:`open_session`, as the run had them.
+
+    Raises:
+        UsageError: There is no such run, it is still running, or something that matters has changed.
+        ReplayDiverged: It would ask something else than its record holds.
+    """
+    environment = dict(os.environ if env is None else env)
+    place = (folder or Path.cwd()).absolute()
+    registry, loaded, recorded = recorded_settings(place / run, environment, _overrides(settings or {}), place)
+    session = Session(registry, loaded, schema=schema or recorded, **objects)
+
+    async def work() -> Answer:
+        async with session:
+            return await session.resume(place / run, question=question, attachments=files, force=force)
 
     return _wait(work)
 

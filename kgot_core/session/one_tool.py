@@ -15,6 +15,7 @@ from kgot_core.contracts.sink import Sink
 from kgot_core.contracts.task import Usage
 from kgot_core.contracts.tools import ToolResult
 from kgot_core.errors import ModelError, UsageError
+from kgot_core.graph.values import JsonValue
 from kgot_core.plugins import PluginRegistry
 from kgot_core.reading.toolcalls import nearest
 from kgot_core.run.caps import Budget
@@ -107,6 +108,14 @@ class _NoModel:
 
     def __init__(self, cause: UsageError) -> None:
         self._cause = cause
+
+    @property
+    def learned(self) -> Mapping[str, JsonValue]:
+        """Nothing."""
+        return {}
+
+    def learn(self, learned: Mapping[str, JsonValue]) -> None:
+        """Passes it over."""
 
     async def ask(self, request: Any, n: int = 1, on_retry: Any = None) -> Reply:
         raise ModelError(self._cause.message, hint=self._cause.hint)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, cast
 
@@ -22,10 +21,9 @@ from kgot_core.run.prompts import Prompts
 from kgot_core.sandboxes.auto import choose
 from kgot_core.session.checks import opened, ready_settings
 from kgot_core.session.models import open_embedding, open_models, refuse_unpriced
+from kgot_core.session.packages import STAGES, packages, versions
 from kgot_core.session.tools import find_tools
 from kgot_core.settings import Settings, provider_settings
-
-STAGES = ("decide", "choose_tools", "parse", "final")
 
 
 @dataclass(frozen=True)
@@ -54,6 +52,10 @@ def open_parts(registry: PluginRegistry, settings: Settings, given: Given) -> Pa
     embedder, embedding_name = open_embedding(registry, settings, given.models)
     names |= embedding_name
     schema = read_schema(Path(settings.core.graph.schema)) if settings.core.graph.schema else None
+    tools = find_tools(registry, settings, given.tools)
+    used: list[tuple[providers.ProviderKind, str]] = [("backend", backend), ("sandbox", sandbox.name)]
+    used += [("tool", entry.provider.name) for entry in tools]
+    used += [("model", name.partition(":")[0]) for name in names.values()]
     return Parts(
         **common,
         plan={
@@ -63,6 +65,7 @@ def open_parts(registry: PluginRegistry, settings: Settings, given: Given) -> Pa
             "sandbox": {"name": sandbox.name, "python": sandbox.python, "about": sandbox.about},
             "schema": dict(given.schema) if given.schema else None,
             "graph_schema": schema_text(schema) if schema else "",
+            "packages": packages(registry, settings, used),
         },
         versions=versions(registry),
         backend=backend,
@@ -72,7 +75,7 @@ def open_parts(registry: PluginRegistry, settings: Settings, given: Given) -> Pa
         clients=clients,
         model_names=names,
         embedder=embedder,
-        tools=find_tools(registry, settings, given.tools),
+        tools=tools,
         schema=schema,
         schema_text=schema_text(schema) if schema else "",
     )
@@ -170,16 +173,6 @@ def open_sandbox(registry: PluginRegistry, settings: Settings) -> Sandbox:
     provider = cast(providers.SandboxProvider, registry.get("sandbox", settings.core.sandbox))
     values = ready_settings(settings, provider)
     return opened(provider, lambda: provider.open(values))
-
-
-def versions(registry: PluginRegistry) -> dict[str, str]:
-    """Gives the packages that take part, with their versions."""
-    found = {record.distribution: record.version for record in registry.records if record.state == "ok"}
-    try:
-        found.setdefault("kgot-core", version("kgot-core"))
-    except PackageNotFoundError:
-        found.setdefault("kgot-core", "0")
-    return {name: text for name, text in sorted(found.items()) if name}
 
 
 def _open(registry: PluginRegistry, settings: Settings, kind: providers.ProviderKind, name: str) -> Any:

@@ -9,14 +9,14 @@ from typing import Any
 from kgot_core.contracts.backend import GraphScope, OpenContext
 from kgot_core.contracts.sink import Sink
 from kgot_core.contracts.task import Answer, Task
-from kgot_core.errors import ReplayDiverged, UsageError
-from kgot_core.events import RunStarted, from_record
+from kgot_core.errors import ReplayDiverged
 from kgot_core.plugins import PluginRegistry
 from kgot_core.run.files import FileShelf
 from kgot_core.run.folder import read_records
 from kgot_core.run.journal import Journal
 from kgot_core.run.lifecycle import run_task
 from kgot_core.session.opening import recorded_parts
+from kgot_core.session.started import read_start
 from kgot_core.settings import Settings
 
 
@@ -37,16 +37,16 @@ async def replay_run(
         UsageError: There is no readable run in the folder.
     """
     records = list(read_records(folder))
-    start = from_record(records[0]) if records else None
-    if not isinstance(start, RunStarted) or not {"settings", "backend", "models", "sandbox"} <= start.plan.keys():
-        raise UsageError(f"the run in {folder} has no beginning")
+    start = read_start(folder, records)
     settings = Settings.from_json(start.plan["settings"], env=env)  # type: ignore[arg-type]
     parts = recorded_parts(registry, settings, start.plan)
     if parts.prompts.digest != start.prompts:
         raise ReplayDiverged("the prompts have changed since this run, so it cannot be repeated from its record")
     task = Task(start.question, tuple(Path(_name(item)) for item in start.files))
     files = FileShelf.recorded([_name(item) for item in start.files])
-    journal = Journal(records[0]["run"], None, sinks, records, live=False)
+    if any(record["kind"] == "run_resumed" and record["changed"] for record in records):
+        raise ReplayDiverged("the run went on although something had changed, so it cannot be repeated from its record")
+    journal = Journal(records[0]["run"], None, sinks, records, mode="repeat")
     context = OpenContext(GraphScope(records[0]["run"]), parts.sandbox)
     try:
         return await run_task(parts, task, files, start, journal, None, context)

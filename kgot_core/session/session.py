@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import secrets
-import time
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
@@ -20,11 +18,13 @@ from kgot_core.errors import UsageError
 from kgot_core.events import Event
 from kgot_core.run.faults import said
 from kgot_core.run.files import FileShelf
-from kgot_core.run.folder import EVENTS, RunWriter
+from kgot_core.run.folder import RunWriter
 from kgot_core.run.journal import Journal, unicode_text
 from kgot_core.run.lifecycle import run_task, started
 from kgot_core.run.parts import Parts
 from kgot_core.run.threads import in_thread
+from kgot_core.session.broken_run import BrokenRun
+from kgot_core.session.new_run import new_id, refuse_run_folder
 from kgot_core.session.opening import Given, open_parts
 from kgot_core.session.redaction import redactor
 from kgot_core.session.schema import json_schema
@@ -128,16 +128,14 @@ class Session:
         """
         parts = self._opened()
         task = _task(task, attachments, self._redact)
-        run = _new_id()
+        run = new_id()
         if folder is None and self._runs is not None:
-            _refuse_run_folder(self._runs)
+            refuse_run_folder(self._runs)
             folder = self.folder_of(run)
         files = FileShelf(task.files, folder / "files" if folder is not None else None)
         async with self._turn:
             writer = RunWriter(folder) if folder is not None else None
-            told: list[Sink] = [Kept(sink) for sink in (*self._sinks, *sinks)]
-            told += [Opened(named, {"run": run, "folder": folder}) for named in self._named_sinks]
-            journal = Journal(run, writer, told, redact=self._redact)
+            journal = Journal(run, writer, self._told(sinks, run, folder), redact=self._redact)
             context = OpenContext(GraphScope(run), parts.sandbox, folder)
             try:
                 start = started(parts, task, files)
@@ -145,6 +143,41 @@ class Session:
                 return self._with_value(answer)
             finally:
                 journal.close()
+
+    async def resume(
+        self,
+        run: Path | str,
+        *,
+        question: str | None = None,
+        attachments: Iterable[Path | str] = (),
+        sinks: Sequence[Sink] = (),
+        force: bool = False,
+    ) -> Answer:
+        """Goes on with a run that was broken off; what it had been answered is not asked again.
+
+        Args:
+            run: The run's folder. One that is at its end gives its answer once more.
+            question: The question that the run should have; that of its record by default.
+            attachments: Where attachments are that are not at their places any more, by the names that they had.
+            sinks: Sinks beside those of the session.
+            force: Goes on although something has changed: recorded answers stay, what follows is asked in the new way.
+
+        Raises:
+            UsageError: There is no such run, it is still running, or something that matters has changed.
+            ReplayDiverged: It would ask something else than its record holds.
+            asyncio.CancelledError: The run was cancelled; what it had is on disk.
+        """
+        parts = self._opened()
+        async with self._turn:
+            broken = await BrokenRun.reopen(Path(run), self._redact)
+            try:
+                if broken.answer is not None:
+                    return self._with_value(broken.answer)
+                broken.find_task(parts, question, attachments, self._registry, force)
+                told = self._told(sinks, broken.run, broken.folder)
+                return self._with_value(await broken.go_on(parts, told))
+            finally:
+                broken.close()
 
     @property
     def sandbox_name(self) -> str:
@@ -171,6 +204,10 @@ class Session:
             await running
         finally:
             await _cancel(running)
+
+    def _told(self, sinks: Sequence[Sink], run: str, folder: Path | None) -> list[Sink]:
+        told: list[Sink] = [Kept(sink) for sink in (*self._sinks, *sinks)]
+        return told + [Opened(named, {"run": run, "folder": folder}) for named in self._named_sinks]
 
     def _with_value(self, answer: Answer) -> Answer:
         made: Any = self._value_class
@@ -200,20 +237,7 @@ def _task(task: Task | str, attachments: Iterable[Path | str], redact: Callable[
     return replace(task, question=redact(unicode_text(task.question)), files=files)
 
 
-def _refuse_run_folder(folder: Path) -> None:
-    if (folder / EVENTS).exists():
-        raise UsageError(
-            f"{folder} is the folder of a run, and would hold another", hint="name the folder that holds the runs"
-        )
-
-
 async def _cancel(*tasks: asyncio.Task[Any]) -> None:
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
-
-
-def _new_id() -> str:
-    """Gives a run id that sorts by time and is unique without asking anybody."""
-    seconds, rest = divmod(time.time_ns(), 1_000_000_000)
-    return f"{time.strftime('%Y%m%d-%H%M%S', time.localtime(seconds))}-{rest // 1_000_000:03d}{secrets.token_hex(2)}"

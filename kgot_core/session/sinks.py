@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias, cast
 
 from kgot_core.contracts.sink import Sink
@@ -43,14 +43,21 @@ class Opened(Sink):
 
     def emit(self, record: Mapping[str, Any]) -> None:
         """Tells the sink."""
-        if self._sink is None:
-            self._sink = opened(self._provider, lambda: self._provider.open(self._settings, self._run))
-        self._sink.emit(record)
+        self._opened().emit(record)
+
+    def resumed(self, records: Sequence[Mapping[str, Any]]) -> None:
+        """Tells the sink what was recorded before the run went on."""
+        self._opened().resumed(records)
 
     def close(self) -> None:
         """Closes the sink. Idempotent."""
         if self._sink is not None:
             self._sink.close()
+
+    def _opened(self) -> Sink:
+        if self._sink is None:
+            self._sink = opened(self._provider, lambda: self._provider.open(self._settings, self._run))
+        return self._sink
 
 
 class Kept(Sink):
@@ -63,6 +70,12 @@ class Kept(Sink):
     def emit(self, record: Mapping[str, Any]) -> None:
         """Tells the caller's sink."""
         self._sink.emit(record)
+
+    def resumed(self, records: Sequence[Mapping[str, Any]]) -> None:
+        """Tells the caller's sink what was recorded before the run went on."""
+        # An object with ``emit`` alone is a sink, too.
+        if (resumed := getattr(self._sink, "resumed", None)) is not None:
+            resumed(records)
 
 
 class QueueSink(Sink):

@@ -59,7 +59,7 @@ def build(
                 if guarded and not entry.origin.trusted:
                     refused.append((given.path, entry.origin))
                 entries[path] = entry
-        _lay(table, entries)
+        lay(table, entries)
     if refused:
         raise refusal(refused)
     return table
@@ -152,7 +152,7 @@ def _wrong(key: Key, wanted: str, given: Given) -> UsageError:
     return UsageError(f"{key.name} must be {wanted}{shown} ({given.origin.place})")
 
 
-def _lay(table: dict[KeyPath, Entry], layer: Mapping[KeyPath, Entry]) -> None:
+def lay(table: dict[KeyPath, Entry], layer: Mapping[KeyPath, Entry]) -> None:
     """Puts a layer on top: what it sets replaces a table by a value, a value by a table, and a role's other model."""
     for path, entry in layer.items():
         if path[0] == "models" and path[2:] == ("model",) and path in table:

@@ -28,6 +28,7 @@ class Key:
         help: What it is for.
         secret: Never shown; ``None``: its name decides.
         trusted: Needs a trusted file; ``None``: its name decides.
+        matters: A run that goes on is refused where it has changed.
         is_path: A relative path starts where it was set.
         minimum: Least number, if any.
         maximum: Largest number, if any.
@@ -41,6 +42,7 @@ class Key:
     secret: bool | None = None
     trusted: bool | None = None
     is_path: bool = False
+    matters: bool = True
     minimum: float | None = None
     maximum: float | None = None
     above: float | None = None
@@ -79,6 +81,7 @@ def _keys(kind: type, path: KeyPath, described: Mapping[str, Mapping[str, Any]])
             said.get("secret"),
             said.get("trusted"),
             bool(said.get("path", False)),
+            bool(said.get("matters", True)),
             said.get("minimum"),
             said.get("maximum"),
             said.get("above"),
@@ -160,6 +163,7 @@ class Catalogue:
             secret=_either([key.secret for key in marks]),
             trusted=_either([key.trusted for key in marks]),
             is_path=any(key.is_path for key in matches if key.path == path),
+            matters=all(key.matters for key in marks),
         )
 
     def _providers(self, section: str, name: str) -> list[Provider]:

@@ -38,6 +38,7 @@ def setting(
     secret: bool = False,
     trusted: bool = False,
     path: bool = False,
+    matters: bool = True,
     minimum: float | None = None,
     maximum: float | None = None,
     above: float | None = None,
@@ -50,12 +51,13 @@ def setting(
         secret: It is never shown, and never written into a run.
         trusted: A ``kgot.toml`` may set it only in the user's own config folder, or once it is trusted.
         path: It is a path; a relative one starts at the folder of the file that sets it, else at the working folder.
+        matters: A run that goes on is refused where it has changed, since the answer may depend on it.
         minimum: The least number allowed.
         maximum: The largest number allowed.
         above: A number that it must exceed.
     """
     limits = {"minimum": minimum, "maximum": maximum, "above": above}
-    said = {"help": help, "secret": secret, "trusted": trusted, "path": path, **limits}
+    said = {"help": help, "secret": secret, "trusted": trusted, "path": path, "matters": matters, **limits}
     return field(default=default, repr=not secret, metadata=said)
 
 
@@ -63,9 +65,11 @@ def setting(
 class GraphSettings:
     """``graph.*``: the task's graph, whatever store holds it."""
 
-    schema: str = setting("", "file of the node and edge types that are allowed", path=True, trusted=True)
+    schema: str = setting(
+        "", "file of the node and edge types that are allowed", path=True, trusted=True, matters=False
+    )
     max_state_tokens: int = setting(40_000, "tokens of the graph's state in a prompt", minimum=1)
-    seconds: float = setting(30.0, "time limit of one call of the store", above=0)
+    seconds: float = setting(30.0, "time limit of one call of the store", matters=False, above=0)
     rows: int = setting(200, "rows of one query that are kept", minimum=1)
 
 
@@ -104,7 +108,9 @@ class CleanSettings:
 class PromptSettings:
     """``prompts.*``: the texts of the requests."""
 
-    dir: str = setting("", "folder whose files replace prompts of the same name", path=True, trusted=True)
+    dir: str = setting(
+        "", "folder whose files replace prompts of the same name", path=True, trusted=True, matters=False
+    )
 
 
 @dataclass(frozen=True)
@@ -141,16 +147,20 @@ class ToolsSettings:
 class SinksSettings:
     """``sinks.enabled``. Tables of sinks stand beside, ``sinks.<name>.*``."""
 
-    enabled: tuple[str, ...] = setting((), "further places for the events of a run, by their names", trusted=True)
+    enabled: tuple[str, ...] = setting(
+        (), "further places for the events of a run, by their names", trusted=True, matters=False
+    )
 
 
 @dataclass(frozen=True)
 class PluginSettings:
     """``plugins.*``: which plugins are loaded."""
 
-    disabled: tuple[str, ...] = setting((), "packages whose plugin is not loaded", trusted=True)
-    load: tuple[str, ...] = setting((), "modules and files FILE.py that are loaded too", trusted=True, path=True)
-    strict: bool = setting(False, "a plugin that cannot be used is an error")
+    disabled: tuple[str, ...] = setting((), "packages whose plugin is not loaded", trusted=True, matters=False)
+    load: tuple[str, ...] = setting(
+        (), "modules and files FILE.py that are loaded too", trusted=True, path=True, matters=False
+    )
+    strict: bool = setting(False, "a plugin that cannot be used is an error", matters=False)
 
 
 @dataclass(frozen=True)
@@ -158,18 +168,22 @@ class ModelSettings:
     """``models.<role>.*``: the model of a role. One without a model uses that of ``graph``, ``embedding`` none."""
 
     model: str = setting("", "the model as provider:name; models.<role> = NAME is the short form")
-    base_url: str = setting("", "address of the server", trusted=True)
-    api_key: str = setting("", "key of the server", secret=True, trusted=True)
-    organization: str = setting("", "organisation that is billed")
-    timeout: float = setting(120.0, "seconds that one request may take", above=0)
+    base_url: str = setting("", "address of the server", trusted=True, matters=False)
+    api_key: str = setting("", "key of the server", secret=True, trusted=True, matters=False)
+    organization: str = setting("", "organisation that is billed", matters=False)
+    timeout: float = setting(120.0, "seconds that one request may take", matters=False, above=0)
     temperature: float | None = setting(None, "sampling temperature outside votes", minimum=0)
     max_tokens: int | None = setting(None, "limit of a reply in tokens", minimum=1)
     context_tokens: int | None = setting(None, "size of the context window, where it is not known", minimum=1)
     num_ctx: int = setting(16_384, "context window that an Ollama server is asked for", minimum=1)
-    input_price: float | None = setting(None, "dollars a million prompt tokens, where unknown", minimum=0)
-    output_price: float | None = setting(None, "dollars a million reply tokens, where unknown", minimum=0)
+    input_price: float | None = setting(
+        None, "dollars a million prompt tokens, where unknown", matters=False, minimum=0
+    )
+    output_price: float | None = setting(
+        None, "dollars a million reply tokens, where unknown", matters=False, minimum=0
+    )
     cached_price: float | None = setting(
-        None, "dollars a million cached prompt tokens, input_price where unset", minimum=0
+        None, "dollars a million cached prompt tokens, input_price where unset", matters=False, minimum=0
     )
     options: Mapping[str, Any] = field(
         default_factory=dict, repr=False, metadata={"help": "options.* reach the client unchanged", "trusted": True}
@@ -182,9 +196,9 @@ LOOP: Mapping[str, Mapping[str, Any]] = MappingProxyType(
         "max_retrieve_query_retry": {"help": "new queries after one that could not be used", "minimum": 0},
         "max_query_fixing_retry": {"help": "repairs of one statement that fails", "minimum": 0},
         "max_final_solution_parsing": {"help": "samples of the final parse", "minimum": 1},
-        "max_tool_retries": {"help": "retries of a tool call whose error may pass", "minimum": 0},
+        "max_tool_retries": {"help": "retries of a tool call whose error may pass", "minimum": 0, "matters": False},
         "max_iterations": {"help": "Enhance rounds", "minimum": 0},
-        "max_llm_attempts": {"help": "attempts of one model request", "minimum": 1},
+        "max_llm_attempts": {"help": "attempts of one model request", "minimum": 1, "matters": False},
     }
 )
 """What is said of the fields of :class:`~kgot_core.contracts.options.LoopLimits`, the settings ``loop.*``."""
@@ -198,10 +212,14 @@ def _loop() -> LoopLimits:
 
 CAPS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
-        "max_cost": {"help": "US dollars that a run may cost; refused where a price is unknown", "above": 0},
-        "max_tokens": {"help": "prompt and reply tokens that a run may use", "minimum": 1},
-        "deadline": {"help": "seconds that a run may take", "above": 0},
-        "reserve": {"help": "share of each cap that is kept for the last answer", "minimum": 0},
+        "max_cost": {
+            "help": "US dollars that a run may cost; refused where a price is unknown",
+            "above": 0,
+            "matters": False,
+        },
+        "max_tokens": {"help": "prompt and reply tokens that a run may use", "minimum": 1, "matters": False},
+        "deadline": {"help": "seconds that a run may take", "above": 0, "matters": False},
+        "reserve": {"help": "share of each cap that is kept for the last answer", "minimum": 0, "matters": False},
     }
 )
 """What is said of the fields of :class:`~kgot_core.contracts.options.Caps`, the settings ``caps.*``."""
@@ -223,7 +241,7 @@ class CoreSettings:
     voter: str = setting("majority", "how several samples become one choice")
     sandbox: str = setting("auto", "where model-written Python runs; auto takes the first that works", trusted=True)
     format: Literal["plain", "gaia"] = setting("plain", "how the final answer is written")
-    runs_dir: str = setting("runs", "folder that holds a folder for each run", path=True)
+    runs_dir: str = setting("runs", "folder that holds a folder for each run", path=True, matters=False)
     graph: GraphSettings = field(default_factory=GraphSettings)
     extract: ExtractSettings = field(default_factory=ExtractSettings)
     checks: ChecksSettings = field(default_factory=ChecksSettings)

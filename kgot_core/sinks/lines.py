@@ -34,6 +34,11 @@ def _(event: events.RunStarted, graph: TaskGraph) -> Sequence[str]:
 
 
 @_lines.register
+def _(event: events.RunResumed, graph: TaskGraph) -> Sequence[str]:
+    return [f"the run goes on{' although this has changed: ' if event.changed else ''}{'; '.join(event.changed)}"]
+
+
+@_lines.register
 def _(event: events.ToolsOpened, graph: TaskGraph) -> Sequence[str]:
     return [f"without the tool {name}: {cause}" for name, cause in event.left_out.items()]
 

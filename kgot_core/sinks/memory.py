@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kgot_core.contracts.sink import Sink
@@ -17,6 +17,10 @@ class MemorySink(Sink):
     def emit(self, record: Mapping[str, Any]) -> None:
         """Keeps one record."""
         self.records.append(record)
+
+    def resumed(self, records: Sequence[Mapping[str, Any]]) -> None:
+        """Keeps what was recorded before the run went on."""
+        self.records.extend(records)
 
 
 class LastSink(Sink):

@@ -7,11 +7,11 @@ from typing import Any, TextIO
 
 from kgot_core.contracts.dialect import Dialect, dialect_from_json
 from kgot_core.contracts.sink import Sink
-from kgot_core.events import PARTS, Event, GraphOpened, GraphWritten, from_record
+from kgot_core.events import PARTS, Event, GraphOpened, GraphWritten, RunStarted, from_record
 from kgot_core.graph.elements import change_from_json, snapshot_from_json
 from kgot_core.graph.fold import TaskGraph
 from kgot_core.graph.visible import visible
-from kgot_core.sinks.lines import event_lines, one_line
+from kgot_core.sinks.lines import counted, event_lines, one_line
 
 
 class Totals:
@@ -90,6 +90,19 @@ class ProgressSink(Sink):
                 self._write(line)
         if self._status is not None:
             self._status.update(visible(one_line(self._totals.line(), 160)).replace("[", r"\["))
+
+    def resumed(self, records: Sequence[Mapping[str, Any]]) -> None:
+        """Counts what was recorded before the run went on; the task is shown once more, the rest is not."""
+        for record in records:
+            self._totals.take(record)
+            event = from_record(record)
+            if isinstance(event, GraphOpened):
+                self._dialect = dialect_from_json(event.dialect)
+            if isinstance(event, RunStarted):
+                for line in event_lines(event, self._totals.graph):
+                    self._write(line)
+        self._totals.running.clear()
+        self._write(f"going on after {counted(len(records), 'event')}: {self._totals.line()}")
 
     def close(self) -> None:
         """Takes the status line away. Idempotent."""

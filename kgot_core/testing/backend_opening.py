@@ -6,13 +6,14 @@ import threading
 import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import ClassVar
 
 import pytest
 
 from kgot_core.contracts.backend import GraphBackend
 from kgot_core.errors import KgotError, QueryError, Refused, StoreError
-from kgot_core.graph.elements import GraphSnapshot, Node
+from kgot_core.graph.elements import GraphChange, GraphSnapshot, Node
 from kgot_core.graph.fold import TaskGraph, compare
 from kgot_core.graph.same import unlike
 from kgot_core.graph.soundness import faults
@@ -75,6 +76,24 @@ class OpeningTests(Suite):
         assert again.snapshot == EMPTY, "a graph opened with new starts empty, whatever its scope held before"
         assert again.write(again.backend.dialect.write_examples[0], "fresh") or again.snapshot != EMPTY, (
             "calls of an earlier run must not count as applied in a new graph"
+        )
+
+    def test_a_run_that_goes_on_has_the_same_graph(self, open_graph: OpenGraph) -> None:
+        whole = open_graph("resumed")
+        changes = [_change(whole, partial(whole.write, example)) for example in whole.backend.dialect.write_examples]
+        changes.append(_change(whole, whole.empty))
+        whole.write_examples()
+        end = whole.snapshot
+        whole.backend.close()
+        again = open_graph("resumed", resume=True)
+        assert again.snapshot == EMPTY, "opened with resume, a graph starts empty: the core fills it by apply"
+        for change in changes:
+            again.backend.apply(change, again.call())
+        again.write_examples()
+        difference = compare(end, again.snapshot)
+        assert not difference, (
+            "after each recorded change was taken in by apply, a write must do what it would have done without the"
+            f" break, ids included (an id is never given again, also where its element was removed): {difference}"
         )
 
     def test_read_only_refuses_writes(self, open_graph: OpenGraph) -> None:
@@ -219,3 +238,9 @@ def _while_cancelling(graph: Driver, patience: float, use: Callable[[], object])
             return outcome[0]
         graph.backend.cancel()
     pytest.fail(f"a call must end within a second of cancel(), it runs still after {patience:g} seconds")
+
+
+def _change(graph: Driver, act: Callable[[], object]) -> GraphChange:
+    before = graph.snapshot
+    act()
+    return compare(before, graph.snapshot)

@@ -47,11 +47,13 @@ class Opener:
     opened: list[GraphBackend] = field(default_factory=list)
     away: list[str] = field(default_factory=list)
 
-    def __call__(self, scope: str = "", mode: Literal["new", "keep", "read_only"] = "new") -> Driver:
+    def __call__(
+        self, scope: str = "", mode: Literal["new", "keep", "read_only"] = "new", resume: bool = False
+    ) -> Driver:
         name = scope or f"graph-{len(self.opened)}"
         folder = self.folder / f"suite-{self.token}" / name
         folder.mkdir(parents=True, exist_ok=True)
-        context = OpenContext(GraphScope(f"suite-{self.token}-{name}", mode), self.sandbox, folder)
+        context = OpenContext(GraphScope(f"suite-{self.token}-{name}", mode), self.sandbox, folder, resume)
         assert not self.away, f"not tried again, the store was not to be reached: {self.away[0]}"
         try:
             backend = self.function(context)

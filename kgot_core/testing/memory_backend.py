@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from collections.abc import Sequence
@@ -16,6 +17,7 @@ from kgot_core.graph.fold import TaskGraph
 from kgot_core.testing.find_language import read_query, run_query
 
 _STEPS = 256
+_NUMBERED = re.compile(r"[ne]([0-9]{1,15})")
 
 DIALECT = Dialect(
     language="facts",
@@ -122,6 +124,7 @@ class MemoryBackend(GraphBackend):
                     raise QueryError(f"the edge {element.id} has no node at an end, or the id of a node")
             self._graph.apply(change)
             self._applied[call.id] = change
+            self._count(change)
 
     def snapshot(self) -> GraphSnapshot:
         """Gives the whole graph."""
@@ -148,6 +151,11 @@ class MemoryBackend(GraphBackend):
         if not reading.facts:
             raise QueryError("there is no fact in it")
         return result.change
+
+    def _count(self, change: GraphChange) -> None:
+        """Goes on from ids that are brought: none is given again, also where its element is removed later."""
+        numbers = (_NUMBERED.fullmatch(element.id) for element in (*change.added, *change.changed))
+        self._minted = max(self._minted, *(int(found[1]) for found in numbers if found), 0)
 
     def _new_id(self, letter: str) -> str:
         while True:

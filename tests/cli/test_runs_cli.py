@@ -6,7 +6,7 @@ import asyncio
 import json
 import os
 import runpy
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from kgot_core.run.folder import EVENTS, read_records
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "library"
 _story, _command = runpy.run_path(str(FIXTURES / "story.py")), runpy.run_path(str(FIXTURES / "command.py"))
+KINDS = runpy.run_path(str(FIXTURES / "kinds.py"))["KINDS"]
 Story, quick, opened, heights, kgot = (
     *(_story[name] for name in ("Story", "quick", "opened", "heights")),
     _command["kgot"],
@@ -88,10 +89,10 @@ def test_unfinished_newer_and_damaged_runs_are_listed_with_the_rest(runs: Path, 
     done = kgot("runs")
     assert done.exit_code == 0
     states = [line.split()[1] for line in done.stdout.splitlines()]
-    assert states == ["unfinished", "unreadable", "unreadable", "unfinished", "unfinished"]
+    assert states == ["interrupted", "unreadable", "unreadable", "unfinished", "unfinished"]
     shown = kgot("show", "20260101-unfinished")
-    assert shown.exit_code == 0 and "unfinished" in shown.stdout
-    assert json.loads(kgot("show", "20260101-unfinished", "--json").stdout)["status"] == "unfinished"
+    assert shown.exit_code == 0 and shown.stdout.endswith("kgot resume 20260101-unfinished goes on with it\n")
+    assert json.loads(kgot("show", "20260101-unfinished", "--json").stdout)["status"] == "interrupted"
     for name in ("20260102-newer", "20260103-damaged"):
         for command in (["show"], ["replay"], ["graph", "analyze"]):
             refused = kgot(*command, name)
@@ -168,80 +169,6 @@ def test_graph_analyze(runs: Path) -> None:
     assert "nodes: 2\n" in text and "degree centrality: Alderkop 1.000, Birkfell 1.000\n" in text and "{" not in text
     refused = on(runs, "graph", "analyze", "last", "--from", "Alderkop", "--to", "Nowhere")
     assert refused.exit_code == 2 and "Nowhere" in refused.stderr
-
-
-def failing(place: str) -> str:
-    """Fails."""
-    raise ValueError("no such place")
-
-
-def looking(prompt: str) -> str:
-    return SOLVE if "Alderkop" in prompt else ENHANCE
-
-
-KINDS: dict[str, Callable[[], dict[str, Any]]] = {
-    "usual": lambda: {},
-    "sandbox": lambda: {"story": Story(), "settings": {"sandbox": "auto"}},
-    "failed tool": lambda: {
-        "story": Story("failing", {"place": "north"}, compute="NO"),
-        "tools": [failing],
-    },
-    "repaired tool": lambda: {
-        "story": Story(arguments={"code": "1 / 0"}, compute="NO"),
-        "settings": {"sandbox": "auto"},
-    },
-    "repaired statement": lambda: {"story": quick(extract="```python r1\nG.add_node(\n```")},
-    "repaired query": lambda: {
-        "story": quick(
-            decide=lambda prompt: (
-                "SOLVE\nIt is there.\n```python\nresult = G.nodes[0]\n```" if "Alderkop" in prompt else ENHANCE
-            ),
-            repair=f"```python\n{_story['QUERY']}\n```",
-        )
-    },
-    "facts": lambda: {"settings": {"extract.form": "facts"}},
-    "auto goes over to facts": lambda: {"story": quick(extract="```python r1\nG.add_node(\n```", repair="no idea")},
-    "direct": lambda: {
-        "story": quick(decide=lambda prompt: _story["SOLVE_DIRECT"] if "Alderkop" in prompt else ENHANCE),
-        "settings": {"solver": "direct"},
-    },
-    "forced query": lambda: {"story": quick(decide=ENHANCE), "settings": {"loop.max_iterations": 1}},
-    "falls back": lambda: {
-        "story": quick(decide=ENHANCE, retrieve="no idea"),
-        "settings": {"loop.max_iterations": 1},
-    },
-    "sequential votes": lambda: {"several": False},
-    "split votes": lambda: {
-        "story": quick(decide=["not a vote", ENHANCE, looking, looking, looking, looking, looking, looking]),
-        "several": False,
-    },
-    "no tool calling": lambda: {
-        "story": quick(choose='```json\n{"name": "heights", "arguments": {"place": "north"}}\n```'),
-        "calls_tools": False,
-    },
-    "several tools": lambda: {"story": quick(choose=[_calls("a", "b", "c")])},
-    "asks a model": lambda: {"story": Story("ask_llm", {"question": "How high?"}, compute="NO")},
-    "no tool fits": lambda: {"story": quick(choose="I cannot tell.")},
-    "no solution": lambda: {"story": quick(parse="NONE")},
-    "unreadable parse": lambda: {"story": quick(parse="VALUE:")},
-    "value": lambda: {"story": quick(parse='{"m": 250}'), "schema": {"type": "object", "required": ["m"]}},
-    "failed model": lambda: {
-        "story": quick(compute=ValueError("out of order")),
-        "settings": {"loop.max_llm_attempts": 1},
-        "code": "failed",
-    },
-    "file": lambda: {
-        "story": Story(arguments={"code": "open('new.txt', 'w').write('y')\nprint(open('hills.csv').read())"}),
-        "settings": {"sandbox": "auto"},
-        "attachments": ["hills.csv"],
-    },
-}
-
-
-def _calls(*places: str) -> Any:
-    from kgot_core.testing.scripted_model import Say
-
-    return Say("", [("heights", {"place": place}) for place in places])
 
 
 def refuse(*arguments: Any, **named: Any) -> Any:

@@ -103,6 +103,14 @@ class StageModel:
         self._answers = answers
         self._window = window
 
+    @property
+    def learned(self) -> Mapping[str, Any]:
+        """Nothing: there is no server behind it."""
+        return {}
+
+    def learn(self, learned: Mapping[str, Any]) -> None:
+        """Does nothing."""
+
     async def ask(self, request: Request, n: int = 1, on_retry: Any = None) -> Reply:
         """Answers as a model would."""
         await asyncio.sleep(0)

@@ -190,7 +190,7 @@ async def test_a_call_is_recorded_before_its_result_is_used_and_its_parts_come_a
         raise AssertionError("the call was made again")
 
     second = MemorySink()
-    repeated = Journal("run", None, [second], recorded=sink.records, live=False)
+    repeated = Journal("run", None, [second], recorded=sink.records, mode="repeat")
     assert await repeated.call(OutsideCalled, "a", {"q": 1}, never) == event
     assert plain(second.records) == plain(sink.records)
     with pytest.raises(ReplayDiverged, match="asks something else"):

@@ -17,6 +17,7 @@ PUBLIC = [
     "UsageError",
     "hookimpl",
     "open",
+    "resume",
     "solve",
 ]
 HOW = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -9,6 +10,8 @@ from typing import Any
 from kgot_core.errors import QueryError
 from kgot_core.graph.elements import Edge, Element, GraphChange, GraphSnapshot, Node
 from kgot_neo4j.values import from_store
+
+_NUMBERED = re.compile(r"([ne])([0-9]{1,15})")
 
 
 class Record:
@@ -96,6 +99,9 @@ class Record:
             for element_id in (*change.removed, *(self._edges_at(gone) if gone else ())):
                 self._drop(element_id)
             for element in (*change.added, *change.changed):
+                if found := _NUMBERED.fullmatch(element.id):
+                    # In a run that goes on no id is given again, also where its element was removed.
+                    self._counters[found[1]] = max(self._counters[found[1]], int(found[2]))
                 if isinstance(element, Node):
                     self._nodes[element.id] = element
                 else:

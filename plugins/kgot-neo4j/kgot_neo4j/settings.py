@@ -15,28 +15,43 @@ class Neo4jSettings:
 
     uri: str = field(
         default="bolt://localhost:7687",
-        metadata={"help": "Address: bolt://, neo4j://, and +s or +ssc for TLS", "trusted": True},
+        metadata={"help": "Address: bolt://, neo4j://, and +s or +ssc for TLS", "trusted": True, "matters": False},
     )
-    user: str = field(default="neo4j", metadata={"help": "User; empty for a server without authentication"})
-    password: str = field(default="", repr=False, metadata={"help": "Password", "secret": True})
-    database: str = field(default="", metadata={"help": "Database; empty for the user's home database"})
+    user: str = field(
+        default="neo4j", metadata={"help": "User; empty for a server without authentication", "matters": False}
+    )
+    password: str = field(default="", repr=False, metadata={"help": "Password", "secret": True, "matters": False})
+    database: str = field(
+        default="", metadata={"help": "Database; empty for the user's home database", "matters": False}
+    )
     tls: Tls = field(
         default="uri",
-        metadata={"help": "uri: as its scheme says; on, off, unverified: any certificate", "trusted": True},
+        metadata={
+            "help": "uri: as its scheme says; on, off, unverified: any certificate",
+            "trusted": True,
+            "matters": False,
+        },
     )
     trust: str = field(
-        default="", metadata={"help": "File of certificates to trust instead of the system's", "trusted": True}
+        default="",
+        metadata={"help": "File of certificates to trust instead of the system's", "trusted": True, "matters": False},
     )
     existing: Existing = field(
         default="refuse",
-        metadata={"help": "A database that holds what kgot did not make: refuse, keep (go on with it), replace"},
+        metadata={
+            "help": "A database that holds what kgot did not make: refuse, keep (go on with it), replace",
+            "matters": False,
+        },
     )
     concurrency: int = field(default=8, metadata={"help": "Independent writes that may run at once"})
-    pool_size: int = field(default=20, metadata={"help": "Connections at most"})
-    query_seconds: float = field(default=120.0, metadata={"help": "Most time for one statement, in seconds"})
+    pool_size: int = field(default=20, metadata={"help": "Connections at most", "matters": False})
+    query_seconds: float = field(
+        default=120.0, metadata={"help": "Most time for one statement, in seconds", "matters": False}
+    )
     start_seconds: float = field(
-        default=30.0, metadata={"help": "How long to wait for a server that is starting, in seconds"}
+        default=30.0, metadata={"help": "How long to wait for a server that is starting, in seconds", "matters": False}
     )
     lease_seconds: float = field(
-        default=30.0, metadata={"help": "After how long without a sign of life a run's hold on a database ends"}
+        default=30.0,
+        metadata={"help": "After how long without a sign of life a run's hold on a database ends", "matters": False},
     )

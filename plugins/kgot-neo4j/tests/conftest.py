@@ -23,15 +23,15 @@ def servers(launcher: Callable[[str], ModuleType]) -> ModuleType:
 
 
 @pytest.fixture(scope="session")
-def apoc_uri(servers: ModuleType) -> str:
+def apoc_uri(servers: ModuleType, or_skip: Any) -> str:
     """The address of this test run's server with APOC."""
-    return str(or_skip(lambda: servers.shared(apoc=True)))
+    return str(or_skip(servers.NotHere, lambda: servers.shared(apoc=True)))
 
 
 @pytest.fixture(scope="session")
-def own_server(servers: ModuleType) -> type[Any]:
+def own_server(servers: ModuleType, or_skip: Any) -> type[Any]:
     """The class of servers that a test starts for itself."""
-    or_skip(servers.jars)
+    or_skip(servers.NotHere, servers.jars)
     found: type[Any] = servers.Neo4jServer
     return found
 

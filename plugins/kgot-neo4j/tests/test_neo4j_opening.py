@@ -226,8 +226,8 @@ def test_a_call_of_an_earlier_process_is_not_applied_again(opened):
     resumed = opened("run", resume=True, existing="refuse")
     assert not resumed.nodes
     resumed.backend.apply(GraphChange((Node("n7", ("Event",), {"name": "restored"}),)), Call("restore"))
-    assert resumed.backend.write("CREATE (:Event)", Call("run:1/write")).added[0].id == "n1"
-    assert {node.id for node in resumed.snapshot.nodes} == {"n7", "n1"}
+    assert resumed.backend.write("CREATE (:Event)", Call("run:1/write")).added[0].id == "n8"
+    assert {node.id for node in resumed.snapshot.nodes} == {"n7", "n8"}
 
 
 def test_a_refused_opening_leaves_no_trace(opened, settings):

@@ -13,5 +13,6 @@ class NetworkxSettings:
     output_chars: int = field(default=20_000, metadata={"help": "Printed characters that are kept of one script"})
     script_chars: int = field(default=100_000, metadata={"help": "Longest script that is run, in characters"})
     load_seconds: float = field(
-        default=60.0, metadata={"help": "How long filling the sandbox with a given graph may take, in seconds"}
+        default=60.0,
+        metadata={"help": "How long filling the sandbox with a given graph may take, in seconds", "matters": False},
     )

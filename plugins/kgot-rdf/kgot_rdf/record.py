@@ -13,6 +13,7 @@ from kgot_rdf.terms import Term, Triple, is_literal
 from kgot_rdf.triples import Delta, Triples
 
 _GENID = re.compile(r"\d+")
+_NUMBERED = re.compile(r"([ne])([0-9]{1,15})")
 _GENID_START = f"<{GENID}"
 
 
@@ -103,6 +104,10 @@ class RdfRecord:
             What that means for the elements, and what :meth:`undo` needs.
         """
         counters = dict(self._counters)
+        for given in (*ids.nodes.values(), *ids.edges.values()):
+            if found := _NUMBERED.fullmatch(given):
+                # In a run that goes on no id is given again, also where its element was removed.
+                self._counters[found[1]] = max(self._counters[found[1]], int(found[2]))
         touched = Touched()
         self._note(touched, delta)
         self._note(touched, inferred)

@@ -32,26 +32,30 @@ class GraphSettings:
     )
     rules: str = _setting("", "File of CONSTRUCT rules that are run after each write", path=True, trusted=True)
     statement_chars: int = _setting(200_000, "Longest statement that is run, in characters")
-    memory_mb: int = _setting(2_048, "Memory of the child process, in MiB")
-    load_seconds: float = _setting(60.0, "How long filling the store with a given graph may take, in seconds")
+    memory_mb: int = _setting(2_048, "Memory of the child process, in MiB", matters=False)
+    load_seconds: float = _setting(
+        60.0, "How long filling the store with a given graph may take, in seconds", matters=False
+    )
 
 
 @dataclass(frozen=True)
 class RdfSettings(GraphSettings):
     """The embedded store."""
 
-    folder: str = _setting("", "Folder for the graphs on disk; in memory where empty", path=True, trusted=True)
+    folder: str = _setting(
+        "", "Folder for the graphs on disk; in memory where empty", path=True, trusted=True, matters=False
+    )
 
 
 @dataclass(frozen=True)
 class RemoteSettings(GraphSettings):
     """A SPARQL 1.1 server."""
 
-    query_url: str = _setting("", "Address for queries", trusted=True)
-    update_url: str = _setting("", "Address for updates, query_url where empty", trusted=True)
-    user: str = _setting("", "User for basic authentication")
-    password: str = _setting("", "Password of the user", secret=True, trusted=True)
-    token: str = _setting("", "Token for bearer authentication", secret=True, trusted=True)
+    query_url: str = _setting("", "Address for queries", trusted=True, matters=False)
+    update_url: str = _setting("", "Address for updates, query_url where empty", trusted=True, matters=False)
+    user: str = _setting("", "User for basic authentication", matters=False)
+    password: str = _setting("", "Password of the user", secret=True, trusted=True, matters=False)
+    token: str = _setting("", "Token for bearer authentication", secret=True, trusted=True, matters=False)
     graph_prefix: str = _setting("urn:kgot:run:", "What the address of a run's graph begins with")
-    keep: bool = _setting(False, "Leave the run's graph on the server when the run ends")
-    connect_seconds: float = _setting(10.0, "How long connecting may take, in seconds")
+    keep: bool = _setting(False, "Leave the run's graph on the server when the run ends", matters=False)
+    connect_seconds: float = _setting(10.0, "How long connecting may take, in seconds", matters=False)
