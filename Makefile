@@ -13,7 +13,7 @@ ifneq ($(MADE_IN),$(CURDIR))
 .PHONY: .venv/.installed
 endif
 
-.PHONY: help demo test check smoke newest clean
+.PHONY: help demo test check durability smoke newest clean
 
 help:  ## List what there is to make.
 	@sed -n 's/^\([a-z]*\):.*## /\1: /p' Makefile
@@ -32,6 +32,9 @@ check: .venv/.developed  ## Check format, style, types, import layers and requir
 	$(BIN)/deptry .
 	@for plugin in plugins/*/pyproject.toml; do \
 		echo "deptry $$(dirname $$plugin)"; (cd "$$(dirname "$$plugin")" && ../../$(BIN)/deptry .) || exit 1; done
+
+durability: .venv/.developed  ## Kill runs at every write of their journal and at random moments, and resume them; takes minutes.
+	@$(BIN)/python -m pytest -n auto -rs -m durability tests/durability
 
 smoke: .venv/.developed  ## Answer 20 questions with a real small model over HTTP; slow, so by request only.
 	@$(PIP) install --group smoke
