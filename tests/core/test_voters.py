@@ -11,7 +11,7 @@ from random import Random
 from typing import Any, cast
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgot_core.contracts.run import Run
@@ -292,6 +292,7 @@ def test_a_plurality_of_outliers_does_not_win_over_the_centre() -> None:
     assert put(StabilityVoter(), [*outliers, *centre], 5)[0].key in ("61", "62", "63")
 
 
+@settings(max_examples=25, deadline=None)
 @given(st.permutations([*TEXTS, Vote("7", text="seven of nine"), Vote("8", text="eight of nine")]))
 def test_stability_does_not_depend_on_the_order(votes: list[Vote]) -> None:
     choice, _, _ = put(StabilityVoter(), votes, 5)

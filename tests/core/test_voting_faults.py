@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kgot_core.contracts.run import Run
@@ -122,6 +122,7 @@ def test_a_failure_of_the_model_ends_the_run_whatever_the_voter_makes_of_it(erro
         try_in_run(lambda run: run.vote(Ballot("decide", 3, draw)), Setting(voter=Any_()))
 
 
+@settings(max_examples=25, deadline=None)
 @given(st.lists(st.sampled_from(["a", "b", None]), min_size=1, max_size=6), st.integers(1, 6))
 def test_the_fallback_is_the_plain_majority(samples: list[str | None], size: int) -> None:
     ended, _ = put(Odd(ValueError("oh"), draws=()), size, samples)
