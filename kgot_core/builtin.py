@@ -49,6 +49,12 @@ def _kgot(settings: Any) -> Strategy:
     return KGoTLoop()
 
 
+def _ask_graph(settings: Any) -> Strategy:
+    from kgot_core.strategies.ask_graph import AskGraph
+
+    return AskGraph()
+
+
 def _majority(settings: Any) -> Voter:
     from kgot_core.voters.majority import MajorityVoter
 
@@ -96,8 +102,11 @@ def kgot_solvers() -> Iterable[SolverProvider]:
 
 @hookimpl
 def kgot_strategies() -> Iterable[StrategyProvider]:
-    """The loop."""
-    return [StrategyProvider(name="kgot", summary="Enhance a graph of the task, then solve from it.", open=_kgot)]
+    """The loop, and its end alone."""
+    return [
+        StrategyProvider(name="kgot", summary="Enhance a graph of the task, then solve from it.", open=_kgot),
+        StrategyProvider(name="ask_graph", summary="Solve from a graph that is there, without tools.", open=_ask_graph),
+    ]
 
 
 @hookimpl

@@ -70,6 +70,11 @@ def later(target: str) -> Callable[..., Any]:
     return call
 
 
+def keeps_nothing(settings: Any, name: str) -> Problem:
+    """The answer of a backend whose graphs end with their runs."""
+    return Problem("it keeps no graph when a run ends", "start from the graph of an earlier run: --graph RUN")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Provider:
     """Fields that every provider has.
@@ -100,12 +105,15 @@ class BackendProvider(Provider):
             its record shows elements by it, without the store.
         reach: Where there is a server: tells ``kgot doctor`` why a run could not start on it, and changes nothing.
             ``check``, which is asked before each run, need not wait for a server.
+        keeps: ``keeps(settings, name)`` tells why the store cannot open a scope with ``keep`` or ``read_only``, and
+            ``None`` where it can. The name is the user's, empty where the store's own settings say which graph.
     """
 
     kind: ClassVar[ProviderKind] = "backend"
     open: Callable[[Any, OpenContext], GraphBackend]
     dialect: Callable[[], type[Dialect]] | None = None
     reach: Callable[[Any], Problem | None] | None = None
+    keeps: Callable[[Any, str], Problem | None] = keeps_nothing
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kgot_core.cli.ask import ask
 from kgot_core.cli.options import SettingsOptions, open_settings, settings_options
 from kgot_core.cli.output import echo, echo_data
 from kgot_core.cli.runs import runs_dir
@@ -19,7 +20,10 @@ if TYPE_CHECKING:
 
 @click.group()
 def graph() -> None:
-    """Look into the graph of a run, take it out, turn a graph into another format."""
+    """Look into the graph of a run, take it out, turn a graph into another format, ask a graph."""
+
+
+graph.add_command(ask)
 
 
 @graph.command()

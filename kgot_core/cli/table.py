@@ -30,7 +30,7 @@ COMMANDS: Mapping[str, Row] = MappingProxyType(
         "replay": Row("kgot_core.cli.runs:replay", "Run a recorded run again, without a model", "Go on"),
         "runs": Row("kgot_core.cli.runs:runs", "List the runs", "Look"),
         "show": Row("kgot_core.cli.runs:show", "Show a run: its course, its graph, its answer", "Look"),
-        "graph": Row("kgot_core.cli.graph:graph", "Analyze the graph of a run, export it, convert a graph", "Look"),
+        "graph": Row("kgot_core.cli.graph:graph", "Analyze, export, convert and ask graphs", "Look"),
         "doctor": Row("kgot_core.cli.doctor:doctor", "Say what works here and what is missing", "Set up"),
         "config": Row("kgot_core.cli.config:config", "Show settings and where they come from; trust a file", "Set up"),
         "plugins": Row("kgot_core.cli.plugins:plugins", "List plugins, and show what one offers", "Set up"),

@@ -17,6 +17,9 @@ from kgot_core.graph.values import JsonValue
 Row: TypeAlias = Mapping[str, JsonValue]
 
 
+ScopeMode: TypeAlias = Literal["new", "keep", "read_only"]
+
+
 class Feature(enum.Enum):
     """What a store's graphs can hold; what is missing must be refused or reported, never lost silently."""
 
@@ -47,11 +50,16 @@ class Call:
 class GraphScope:
     """The part of a store that belongs to one run; two scopes never see each other.
 
-    ``new`` starts empty, ``keep`` goes on with what is there, ``read_only`` also refuses writes.
+    ``new`` starts empty. ``keep`` goes on with what is there, and leaves it there when it is closed. ``read_only``
+    shows what is there and refuses writes; a scope in which there is nothing may be filled by ``apply``.
+
+    Attributes:
+        name: The run's id, or the name of the graph that is kept.
+        mode: What is to become of what the scope holds.
     """
 
     name: str
-    mode: Literal["new", "keep", "read_only"] = "new"
+    mode: ScopeMode = "new"
 
 
 @dataclass(frozen=True)
@@ -64,6 +72,7 @@ class OpenContext:
         resume: The run goes on: a ``new`` graph starts empty, and the core fills it by ``apply``, change by change. No
             id that comes in so is given again, also where its element was removed.
         slot: Leased server of a pool, empty where there is none.
+        run: Id of the run, for messages; empty where the scope's name is it.
         sandbox: Where the backend may run model-written Python.
     """
 
@@ -72,6 +81,7 @@ class OpenContext:
     folder: Path | None = None
     resume: bool = False
     slot: str = ""
+    run: str = ""
 
 
 class GraphBackend(ABC):

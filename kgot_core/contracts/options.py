@@ -110,7 +110,7 @@ class Origin:
     """Where an element came from.
 
     Attributes:
-        sources: Steps of tool calls, ``task`` or ``model``.
+        sources: Steps of tool calls, ``task``, ``model``, or ``graph`` for what a given graph held.
         step: Place of the write in the run.
         iteration: Iteration of the write; 0 outside the loop.
         unsupported: Properties whose values do not stand in the sources: the model's own thought.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from kgot_core.contracts.task import Outcome
 
@@ -12,7 +12,13 @@ if TYPE_CHECKING:
 
 
 class Strategy(ABC):
-    """Answers a task with what a run offers."""
+    """Answers a task with what a run offers.
+
+    Attributes:
+        reads_only: It answers from a graph that is there already: the run opens no tools, and refuses to write.
+    """
+
+    reads_only: ClassVar[bool] = False
 
     @abstractmethod
     async def run(self, run: Run) -> Outcome:

@@ -68,7 +68,8 @@ class Evidence:
     Attributes:
         element: Neutral id of the element.
         text: The element as the state text shows it.
-        sources: What it was taken from: steps of tool calls, ``task`` or ``model``.
+        sources: What it was taken from: steps of tool calls, ``task``, ``model``, or ``graph`` where the run was given
+            it; empty for what the store held before.
         iteration: Iteration that brought it, counted from 1; 0 if it was there before.
         unsupported: Properties whose values do not stand in those sources: the model's own thought.
     """

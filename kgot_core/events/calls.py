@@ -122,7 +122,7 @@ class GraphWritten(CallEvent):
     Attributes:
         form: ``statements`` or ``elements`` (facts and other neutral elements).
         statement: The block; empty for elements.
-        sources: What it rests on: steps of tool calls, ``task`` or ``model``.
+        sources: What it rests on: steps of tool calls, ``task``, ``model``, or ``graph`` for a given graph.
         iteration: Iteration that wrote it.
         change: The change, JSON form.
         error: The statement's fault, empty where it was written.

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from kgot_core.contracts.backend import Call, GraphBackend, Row
 from kgot_core.contracts.dialect import Dialect
 from kgot_core.contracts.options import Origin
-from kgot_core.errors import QueryError, StoreError, StoreUnavailable
+from kgot_core.errors import QueryError, Refused, StoreError, StoreUnavailable
 from kgot_core.events import GraphQueried, GraphWritten, ValueReplaced
 from kgot_core.graph.conflicts import Replaced, replaced_values
 from kgot_core.graph.elements import GraphChange, change_from_json, change_to_json
@@ -24,6 +24,8 @@ from kgot_core.run.turns import Turns
 
 AWAY = "the graph store is away"
 FAILED = "the graph store failed"
+GIVEN = "graph"
+"""The source of elements that came with a given graph."""
 
 
 class GraphDesk:
@@ -39,6 +41,7 @@ class GraphDesk:
         rows: int,
         schema: GraphSchema | None = None,
         calls: StoreCalls | None = None,
+        reads_only: bool = False,
     ) -> None:
         self.dialect = dialect
         self.state = state
@@ -49,6 +52,7 @@ class GraphDesk:
         self._seconds = seconds
         self._rows = rows
         self._schema = schema
+        self._reads_only = reads_only
         self._unseen: dict[str, None] = {}
         self._conflicts: list[Replaced] = []
         # Where the core compares snapshots, a second write would be taken for a part of the first.
@@ -58,13 +62,33 @@ class GraphDesk:
 
     async def write(self, step: str, chain: str, sources: Sequence[str]) -> GraphChange:
         """Runs one block as one transaction."""
-        event = GraphWritten(form="statements", statement=chain)
-        return await self._put(step, event, sources, self._written(chain), alone=self._schema is not None)
+        self._may_write()
+        event = GraphWritten(form="statements", statement=chain, sources=tuple(sources))
+        return await self._put(step, event, self._written(chain), alone=self._schema is not None)
 
     async def apply(self, step: str, change: GraphChange, sources: Sequence[str]) -> GraphChange:
         """Takes neutral elements in."""
-        event = GraphWritten(form="elements", change=change_to_json(change))
-        return await self._put(step, event, sources, self._applied(change), alone=True)
+        self._may_write()
+        event = GraphWritten(form="elements", change=change_to_json(change), sources=tuple(sources))
+        return await self._put(step, event, self._applied(change), alone=True)
+
+    async def fill(self, step: str, digest: str, change: GraphChange | None, seconds: float) -> None:
+        """Takes a given graph in, before the run's first request.
+
+        Args:
+            step: Place in the run.
+            digest: What the record knows the given graph by; a replay has nothing else.
+            change: Its elements, as a change of what is there; ``None`` where only the record can tell.
+            seconds: Time limit.
+
+        Raises:
+            QueryError: An element cannot be held; nothing was changed.
+            StoreError: The store is away, or the record ends before the graph was taken in.
+        """
+        event = GraphWritten(form="elements", sources=(GIVEN,))
+        run = self._applied(change) if change is not None else _not_recorded
+        await self._put(step, event, run, alone=True, asked={"graph": digest}, seconds=seconds)
+        self.take_unseen()
 
     async def query(self, step: str, statement: str) -> Sequence[Row]:
         """Runs a reading statement."""
@@ -109,29 +133,31 @@ class GraphDesk:
         self,
         step: str,
         event: GraphWritten,
-        sources: Sequence[str],
         run: Callable[[Call], Callable[[GraphBackend], GraphChange | None]],
         alone: bool,
+        asked: Mapping[str, Any] | None = None,
+        seconds: float | None = None,
     ) -> GraphChange:
         iteration = _iteration_of(step)
 
         async def make() -> GraphWritten:
-            call = Call(f"{self._journal.run}:{step}", self._seconds, self._rows)
-            done = replace(event, sources=tuple(sources), iteration=iteration)
+            call = Call(f"{self._journal.run}:{step}", seconds or self._seconds, self._rows)
+            done = replace(event, iteration=iteration)
             try:
-                change = await self._calls.run(run(call))
+                change = await self._calls.run(run(call), seconds)
             except StoreError as error:
                 return replace(done, **_fault(error))
             return replace(done, change=change_to_json(change or GraphChange()))
 
-        asked = {"statement": event.statement, "change": dict(event.change), "sources": list(sources)}
+        if asked is None:
+            asked = {"statement": event.statement, "change": dict(event.change), "sources": list(event.sources)}
         async with self._turns.take() as turn, self._place(alone):
             done = await self._journal.call(GraphWritten, step, asked, make)
             await turn()
             if done.error:
                 raise _error(done)
             change = change_from_json(done.change)
-            self._fold(change, Origin(tuple(sources), step, iteration))
+            self._fold(change, Origin(event.sources, step, iteration))
             return change
 
     @contextlib.asynccontextmanager
@@ -142,6 +168,10 @@ class GraphDesk:
                 yield
                 return
         yield
+
+    def _may_write(self) -> None:
+        if self._reads_only:
+            raise Refused("the graph of this run is only read")
 
     def _written(self, chain: str) -> Callable[[Call], Callable[[GraphBackend], GraphChange | None]]:
         def bind(call: Call) -> Callable[[GraphBackend], GraphChange | None]:
@@ -205,6 +235,10 @@ class GraphDesk:
 def is_lost(event: GraphQueried | GraphWritten) -> bool:
     """Tells whether a call ended because of the store, not of its statement."""
     return event.error.startswith((f"{AWAY}: ", f"{FAILED}: "))
+
+
+def _not_recorded(call: Call) -> Callable[[GraphBackend], GraphChange | None]:
+    raise StoreError("the record ends before the graph was taken in that the run starts from", hint="run it anew")
 
 
 def _fault(error: StoreError) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from kgot_core.run.ending import checked, failure, finish, was_cancelled
 from kgot_core.run.faults import said
 from kgot_core.run.files import FileShelf, describe_attachment
 from kgot_core.run.folder import RunWriter
+from kgot_core.run.given import take_given
 from kgot_core.run.graph import GraphDesk
 from kgot_core.run.held import Held
 from kgot_core.run.journal import Journal
@@ -99,8 +100,17 @@ async def _answer(
     specs, tools = await open_tools(journal, parts.tools, calls)
     limits = parts.options.limits
     desk = GraphDesk(
-        journal, graph.dialect, graph.state, graph.backend, parts.graph_seconds, parts.graph_rows, parts.schema
+        journal,
+        graph.dialect,
+        graph.state,
+        graph.backend,
+        parts.graph_seconds,
+        parts.graph_rows,
+        parts.schema,
+        reads_only=parts.strategy.reads_only,
     )
+    if parts.given is not None:
+        await take_given(journal, desk, parts.given, parts.graph_seconds)
     rules = graph_rules(parts.prompts, graph.dialect, parts.solver.form, parts.schema_text)
     run = RunContext(
         task=task,
@@ -118,7 +128,7 @@ async def _answer(
         transcript=Transcript(task, files, graph.dialect, graph.state, parts.state_tokens),
         voters=parts.voters,
         rules={"graph": rules, "tool": parts.prompts.fill("tool_rules"), "judge": rules},
-        progress=Progress(parts.options.result_tokens),
+        progress=Progress(parts.options.result_tokens, state_size=len(graph.state)),
         budget=budget,
     )
     try:

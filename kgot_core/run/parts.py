@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from kgot_core.contracts.backend import GraphBackend, OpenContext
+from kgot_core.contracts.backend import GraphBackend, OpenContext, ScopeMode
 from kgot_core.contracts.dialect import Dialect
 from kgot_core.contracts.options import RunOptions
 from kgot_core.contracts.sandbox import Sandbox, SandboxLimits
@@ -16,6 +16,7 @@ from kgot_core.contracts.voter import Voter
 from kgot_core.graph.schema import GraphSchema
 from kgot_core.providers import ToolProvider
 from kgot_core.run.embedding import Embedder
+from kgot_core.run.given import GivenGraph
 from kgot_core.run.model import Client
 from kgot_core.run.prompts import Prompts
 
@@ -52,6 +53,9 @@ class Parts:
         close_backend: The backend belongs to the session and is closed after each run.
         schema: Kinds of nodes and edges that are allowed; ``None`` allows all.
         schema_text: The same as the model is told.
+        given: The graph that runs start from.
+        graph_mode: What becomes of what the store holds, see :class:`~kgot_core.contracts.backend.GraphScope`.
+        graph_name: Name of the graph that is kept; empty where each run has one of its own.
         dialect_kind: Class of the dialect, for a run that is repeated from its record.
         state_tokens: Tokens that the state may take in a prompt.
         graph_seconds: Time limit of a call of the store.
@@ -74,6 +78,9 @@ class Parts:
     tools: Sequence[ToolEntry] = ()
     schema: GraphSchema | None = None
     schema_text: str = ""
+    given: GivenGraph | None = None
+    graph_mode: ScopeMode = "new"
+    graph_name: str = ""
     dialect_kind: type[Dialect] = Dialect
     state_tokens: int = 40_000
     graph_seconds: float = 30.0

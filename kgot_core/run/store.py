@@ -44,8 +44,12 @@ class StoreCalls:
         self._ending = ending
         self._places = asyncio.Semaphore(self.concurrency)
 
-    async def run(self, function: Callable[[GraphBackend], T]) -> T:
+    async def run(self, function: Callable[[GraphBackend], T], seconds: float | None = None) -> T:
         """Runs one call.
+
+        Args:
+            function: The call.
+            seconds: Its time limit, where it is not the usual one.
 
         Raises:
             QueryError: The statement's fault, or its time was up.
@@ -57,17 +61,17 @@ class StoreCalls:
         async with self._places:
             for attempt in range(1, ATTEMPTS + 1):
                 try:
-                    return await self._limited(backend, lambda: function(backend))
+                    return await self._limited(backend, lambda: function(backend), seconds or self._seconds)
                 except StoreUnavailable:
                     if attempt == ATTEMPTS:
                         raise
                     await asyncio.sleep(self._pause * 2 ** (attempt - 1))
         raise AssertionError("unreachable")
 
-    async def _limited(self, backend: GraphBackend, function: Callable[[], T]) -> T:
+    async def _limited(self, backend: GraphBackend, function: Callable[[], T], seconds: float) -> T:
         running = asyncio.ensure_future(in_thread(function))
         try:
-            await asyncio.wait({running}, timeout=self._seconds + self._grace)
+            await asyncio.wait({running}, timeout=seconds + self._grace)
             if running.done():
                 return running.result()
             with contextlib.suppress(Exception):  # whatever it says, the statement has had its time
@@ -78,6 +82,6 @@ class StoreCalls:
             if running.exception() is None:
                 # It was done after all, so the graph has changed: that must not be forgotten.
                 return running.result()
-            raise QueryError(f"the statement took longer than {self._seconds:g} seconds")
+            raise QueryError(f"the statement took longer than {seconds:g} seconds")
         finally:
             running.cancel()

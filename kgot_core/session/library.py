@@ -19,6 +19,7 @@ from kgot_core.plugins import PluginRegistry
 from kgot_core.run.threads import DaemonExecutor
 from kgot_core.session.recorded import recorded_settings
 from kgot_core.session.session import Session
+from kgot_core.session.starting import NamedGraph
 from kgot_core.settings import Override, Settings, Sources
 from kgot_core.settings.start import config_folder, load_plugins, refuse_failures
 
@@ -41,6 +42,8 @@ def open_session(
     sinks: Sequence[Sink] = (),
     runs: Path | str | Literal["settings"] | None = "settings",
     schema: JsonSchema | type[BaseModel] | None = None,
+    graph: NamedGraph | None = None,
+    keep_graph: bool = False,
     env: Mapping[str, str] | None = None,
     folder: Path | None = None,
 ) -> Session:
@@ -57,6 +60,10 @@ def open_session(
         runs: Folder for run folders (a relative one lies in the working folder), ``None`` to keep runs in memory,
             ``"settings"`` for the setting ``runs_dir``.
         schema: JSON schema or Pydantic class that fills ``Answer.value``.
+        graph: Graph that each run starts from: a snapshot, the name of a file, or a run (its path, its id, the
+            beginning of it, or ``last``).
+        keep_graph: Go on with the graph that the store holds, and leave it there; in a store that holds several the
+            setting ``graph.name`` says which.
         env: The environment; the process's own by default.
         folder: The working folder; the process's own by default.
 
@@ -66,7 +73,9 @@ def open_session(
     """
     environment = dict(os.environ if env is None else env)
     folder = (folder or Path.cwd()).absolute()
-    registry, loaded = load_settings(environment, folder, _overrides(settings or {}))
+    registry, loaded = load_settings(
+        environment, folder, [*_overrides(settings or {}), *_overrides({"graph.keep": True} if keep_graph else {})]
+    )
     place = loaded.core.runs_dir if runs == "settings" else runs
     return Session(
         registry,
@@ -77,6 +86,7 @@ def open_session(
         sinks=sinks,
         runs=None if place is None else folder / place,
         schema=schema,
+        graph=graph,
     )
 
 

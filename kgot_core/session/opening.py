@@ -12,28 +12,38 @@ from kgot_core.contracts.backend import GraphBackend, OpenContext
 from kgot_core.contracts.dialect import Dialect
 from kgot_core.contracts.options import Cleaning, RunOptions
 from kgot_core.contracts.sandbox import Prelude, PythonKind, Sandbox, SandboxLimits, SandboxSession
+from kgot_core.contracts.strategy import Strategy
 from kgot_core.contracts.task import JsonSchema
 from kgot_core.errors import ReplayDiverged, UsageError
 from kgot_core.graph.schema import read_schema, schema_text
 from kgot_core.plugins import PluginRegistry
+from kgot_core.run.given import GivenGraph
 from kgot_core.run.parts import Parts
 from kgot_core.run.prompts import Prompts
 from kgot_core.sandboxes.auto import choose
 from kgot_core.session.checks import opened, ready_settings
 from kgot_core.session.models import open_embedding, open_models, refuse_unpriced
 from kgot_core.session.packages import STAGES, packages, versions
+from kgot_core.session.starting import NamedGraph, given_graph, graph_scope, refuse_keeping
 from kgot_core.session.tools import find_tools
 from kgot_core.settings import Settings, provider_settings
 
 
 @dataclass(frozen=True)
 class Given:
-    """Objects that a caller passed in code; they win over the names of the settings."""
+    """What a caller passed in code; it wins over the settings.
+
+    Attributes:
+        graph: The graph that runs start from, or the name of its file or run.
+        runs: Where runs are found by name; the setting ``runs_dir`` where ``None``.
+    """
 
     models: Mapping[str, Any] = field(default_factory=dict)
     tools: Sequence[Any] = ()
     backend: Any = None
     schema: JsonSchema | None = None
+    graph: NamedGraph | None = None
+    runs: Path | None = None
 
 
 def open_parts(registry: PluginRegistry, settings: Settings, given: Given) -> Parts:
@@ -44,6 +54,8 @@ def open_parts(registry: PluginRegistry, settings: Settings, given: Given) -> Pa
         PluginError: A name is not installed.
     """
     common = _common(registry, settings, given.schema)
+    strategy: Strategy = common["strategy"]
+    graph = given_graph(registry, settings, strategy, given.graph, given.runs, given.backend)
     sandbox = open_sandbox(registry, settings)
     backend, open_backend = _backend(registry, settings, given.backend)
     clients, names = open_models(registry, settings, given.models, common["prompts"].text("tools_as_text"))
@@ -52,7 +64,7 @@ def open_parts(registry: PluginRegistry, settings: Settings, given: Given) -> Pa
     embedder, embedding_name = open_embedding(registry, settings, given.models)
     names |= embedding_name
     schema = read_schema(Path(settings.core.graph.schema)) if settings.core.graph.schema else None
-    tools = find_tools(registry, settings, given.tools)
+    tools = () if common["strategy"].reads_only else find_tools(registry, settings, given.tools)
     used: list[tuple[providers.ProviderKind, str]] = [("backend", backend), ("sandbox", sandbox.name)]
     used += [("tool", entry.provider.name) for entry in tools]
     used += [("model", name.partition(":")[0]) for name in names.values()]
@@ -66,6 +78,7 @@ def open_parts(registry: PluginRegistry, settings: Settings, given: Given) -> Pa
             "schema": dict(given.schema) if given.schema else None,
             "graph_schema": schema_text(schema) if schema else "",
             "packages": packages(registry, settings, used),
+            "graph": graph.to_json() if graph else None,
         },
         versions=versions(registry),
         backend=backend,
@@ -78,6 +91,7 @@ def open_parts(registry: PluginRegistry, settings: Settings, given: Given) -> Pa
         tools=tools,
         schema=schema,
         schema_text=schema_text(schema) if schema else "",
+        given=graph,
     )
 
 
@@ -97,6 +111,7 @@ def recorded_parts(registry: PluginRegistry, settings: Settings, plan: Mapping[s
         clients={},
         model_names=plan["models"],
         schema_text=plan["graph_schema"],
+        given=GivenGraph(**plan["graph"]) if plan.get("graph") else None,
         dialect_kind=_dialect_kind(registry, plan["backend"]),
     )
 
@@ -126,6 +141,7 @@ def _common(registry: PluginRegistry, settings: Settings, schema: JsonSchema | N
     core = settings.core
     one("backend", core.backend)
     one("solver", core.solver)
+    strategy: Strategy = _open(registry, settings, "strategy", core.strategy)
     return {
         "options": RunOptions(
             limits=core.loop,
@@ -143,12 +159,13 @@ def _common(registry: PluginRegistry, settings: Settings, schema: JsonSchema | N
             clean=Cleaning(core.clean.when, core.clean.irrelevant, core.clean.similarity),
         ),
         "solver": _open(registry, settings, "solver", core.solver[0]),
-        "strategy": _open(registry, settings, "strategy", core.strategy),
+        "strategy": strategy,
         "voters": {stage: _open(registry, settings, "voter", settings.voter(stage)) for stage in STAGES},
         "prompts": Prompts(Path(core.prompts.dir) if core.prompts.dir else None),
         "state_tokens": core.graph.max_state_tokens,
         "graph_seconds": core.graph.seconds,
         "graph_rows": core.graph.rows,
+        **graph_scope(settings, strategy),
     }
 
 
@@ -194,6 +211,7 @@ def _backend(registry: PluginRegistry, settings: Settings, given: Any) -> tuple[
     names = settings.core.backend
     provider: Any = registry.get("backend", names[0]) if names else registry.default_backend()
     values = ready_settings(settings, provider)
+    refuse_keeping(provider, values, settings)
 
     def open_backend(context: OpenContext) -> GraphBackend:
         return cast(GraphBackend, provider.open(values, context))

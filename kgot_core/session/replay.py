@@ -47,7 +47,7 @@ async def replay_run(
     if any(record["kind"] == "run_resumed" and record["changed"] for record in records):
         raise ReplayDiverged("the run went on although something had changed, so it cannot be repeated from its record")
     journal = Journal(records[0]["run"], None, sinks, records, mode="repeat")
-    context = OpenContext(GraphScope(records[0]["run"]), parts.sandbox)
+    context = OpenContext(GraphScope(records[0]["run"], parts.graph_mode), parts.sandbox)
     try:
         return await run_task(parts, task, files, start, journal, None, context)
     finally:

@@ -29,6 +29,7 @@ from kgot_core.session.opening import Given, open_parts
 from kgot_core.session.redaction import redactor
 from kgot_core.session.schema import json_schema
 from kgot_core.session.sinks import Kept, NamedSink, Opened, QueueSink, find_sinks
+from kgot_core.session.starting import NamedGraph
 
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
@@ -55,6 +56,7 @@ class Session:
         sinks: Further sinks; not closed.
         runs: Folder for run folders; ``None`` keeps runs in memory.
         schema: JSON schema or Pydantic class of the answers' value.
+        graph: Graph that each run starts from: a snapshot, or the name of a file or run.
 
     Raises:
         UsageError: The schema is none.
@@ -71,20 +73,20 @@ class Session:
         sinks: Sequence[Sink] = (),
         runs: Path | None = None,
         schema: JsonSchema | type[BaseModel] | None = None,
+        graph: NamedGraph | None = None,
     ) -> None:
         self._registry = registry
         self._settings = settings
-        self._given = Given(models=models or {}, tools=tools, backend=backend, schema=json_schema(schema))
+        self._given = Given(models or {}, tools, backend, json_schema(schema), graph, runs)
         self._value_class = schema if isinstance(schema, type) else None
         self._sinks = tuple(sinks)
         self._named_sinks: Sequence[NamedSink] = ()
         self._runs = runs.absolute() if runs is not None else None
         self._parts: Parts | None = None
         self._redact = redactor(settings, self._given.models.values())
-        # An open backend holds one graph, so its runs come one after another.
-        self._turn: AbstractAsyncContextManager[Any] = (
-            asyncio.Lock() if isinstance(backend, GraphBackend) else contextlib.nullcontext()
-        )
+        # An open backend holds one graph, and so does what a store keeps: their runs come one after another.
+        one = isinstance(backend, GraphBackend) or settings.core.graph.keep
+        self._turn: AbstractAsyncContextManager[Any] = asyncio.Lock() if one else contextlib.nullcontext()
         self._streams: set[asyncio.Task[Answer]] = set()
 
     async def __aenter__(self) -> Self:
@@ -136,7 +138,7 @@ class Session:
         async with self._turn:
             writer = RunWriter(folder) if folder is not None else None
             journal = Journal(run, writer, self._told(sinks, run, folder), redact=self._redact)
-            context = OpenContext(GraphScope(run), parts.sandbox, folder)
+            context = OpenContext(GraphScope(parts.graph_name or run, parts.graph_mode), parts.sandbox, folder, run=run)
             try:
                 start = started(parts, task, files)
                 answer = await run_task(parts, task, files, start, journal, writer, context)

@@ -71,6 +71,8 @@ class GraphSettings:
     max_state_tokens: int = setting(40_000, "tokens of the graph's state in a prompt", minimum=1)
     seconds: float = setting(30.0, "time limit of one call of the store", matters=False, above=0)
     rows: int = setting(200, "rows of one query that are kept", minimum=1)
+    keep: bool = setting(False, "go on with the graph that the store holds, and leave it there", trusted=True)
+    name: str = setting("", "name of the graph that is kept, in a store that keeps several", trusted=True)
 
 
 @dataclass(frozen=True)

@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-
 from kgot_core.contracts.run import Run
-from kgot_core.contracts.solver import Candidate, Proposal
 from kgot_core.contracts.strategy import Strategy
-from kgot_core.contracts.task import NO_SOLUTION, Outcome, Status
+from kgot_core.contracts.task import Outcome
 from kgot_core.errors import CapReached
-from kgot_core.events import CapHit, IterationStarted
-from kgot_core.run.clean import clean_for_solve, restore
-from kgot_core.run.compute import compute
+from kgot_core.events import IterationStarted
 from kgot_core.run.decide import decide
 from kgot_core.run.enhance import enhance
-from kgot_core.run.evidence import describe
 from kgot_core.run.extract import Extraction
-from kgot_core.run.final import choose_final
-from kgot_core.run.finish import Finished, finish, no_solution
-from kgot_core.solvers.direct import DirectSolver
+from kgot_core.strategies.solving import solve, solve_within_reserve
 
 
 class KGoTLoop(Strategy):
@@ -31,7 +22,7 @@ class KGoTLoop(Strategy):
         try:
             return await self._run(run, done)
         except CapReached as reached:
-            return await self._capped(run, str(reached), len(done))
+            return await solve_within_reserve(run, str(reached), len(done))
 
     async def _run(self, run: Run, done: list[int]) -> Outcome:
         form: Extraction = "facts" if run.options.extract_form == "facts" else "statements"
@@ -40,64 +31,7 @@ class KGoTLoop(Strategy):
             run.emit(IterationStarted(iteration=iteration, limit=limit))
             verdict = await decide(run.at(iteration, "decide"), last_round=iteration == limit)
             if verdict.solve:
-                return await self._solve(run, verdict.proposals, iteration - 1)
+                return await solve(run, verdict.proposals, iteration - 1)
             form = await enhance(run.at(iteration, "enhance"), iteration, verdict.missing, form)
             done.append(iteration)
-        return await self._solve(run, (), limit)
-
-    async def _solve(self, run: Run, proposals: Sequence[Proposal], iterations: int) -> Outcome:
-        """Solves from the cleaned graph; where that gives nothing, from the graph as it was."""
-        needed = [text for proposal in proposals for text in (proposal.text, *proposal.basis)]
-        before = await clean_for_solve(run.at("clean"), needed)
-        outcome = await self._chosen(run, proposals, iterations)
-        if before is None or outcome.status != "no_solution":
-            return outcome
-        await restore(run.at("clean"), before)
-        return await self._chosen(run.at("restored"), (), iterations)
-
-    async def _chosen(self, run: Run, proposals: Sequence[Proposal], iterations: int) -> Outcome:
-        """Lets the final choice have as many solutions as it wants; those after the first write their own query."""
-        how = "voted" if proposals else "forced"
-
-        async def solve(number: int) -> Finished:
-            if number == 1:
-                return await self._solution(run, proposals, how, iterations)
-            return await self._solution(run.at("again", number), (), how, iterations)
-
-        return await choose_final(run.at("final"), solve)
-
-    async def _solution(self, run: Run, proposals: Sequence[Proposal], how: str, iterations: int) -> Finished:
-        """Solves by the run's solver, else by reading the graph, else says that there is no solution."""
-        solver = run.solver
-        candidates = await solver.solve(run.at("solve"), proposals)
-        if not candidates and solver.form != "direct":
-            candidates = await DirectSolver().solve(run.at("solve", "fallback"), ())
-            how = "fallback"
-        if not candidates:
-            reason = "the graph gave no answer" if len(run.graph.state) else "nothing was found out"
-            return no_solution(reason, iterations)
-        return await self._finish(run, candidates[0], f"{how} {candidates[0].how}", iterations)
-
-    async def _finish(self, run: Run, candidate: Candidate, how: str, iterations: int) -> Finished:
-        # What is left to do is the last answer.
-        run.release_reserve()
-        try:
-            findings = await compute(run.at("compute"), candidate.text)
-            return await finish(run.at("finish"), candidate, findings, how, iterations)
-        except CapReached as reached:
-            # What the graph gave is worth more than nothing, unless the value's form was asked for.
-            status: Status = "capped" if run.options.answer_schema is None else "failed"
-            reason = f"stopped at {reached}, before the final parse"
-            evidence = describe(run, candidate.elements)
-            return Finished(Outcome(candidate.text, status, how, None, reason, evidence, iterations), None)
-
-    async def _capped(self, run: Run, cap: str, iterations: int) -> Outcome:
-        """Solves within what is kept of the cap for that, once."""
-        run.emit(CapHit(cap=cap))
-        run.release_reserve()
-        try:
-            outcome = (await self._solution(run.at("capped"), (), "forced", iterations)).outcome
-        except CapReached as reached:
-            return Outcome(NO_SOLUTION, "no_solution", reason=f"stopped at {reached}", iterations=iterations)
-        status: Status = "capped" if outcome.status == "answered" else outcome.status
-        return replace(outcome, status=status, reason=f"stopped at {cap}; {outcome.reason}")
+        return await solve(run, (), limit)

@@ -28,6 +28,7 @@ from kgot_core.testing.voter_suite import VoterSuite
 from kgot_core.voters.settings import AdaptiveSettings
 
 SOLVERS: Mapping[str, Any] = {provider.name: provider for provider in builtin.kgot_solvers()}
+STRATEGIES: Mapping[str, Any] = {provider.name: provider for provider in builtin.kgot_strategies()}
 TOOLS: Mapping[str, Any] = {provider.name: provider for provider in builtin.kgot_tools()}
 VOTERS: Mapping[str, Any] = {provider.name: provider for provider in builtin.kgot_voters()}
 FORMATS: Mapping[str, Any] = {provider.name: provider for provider in builtin.kgot_graph_formats()}
@@ -43,7 +44,11 @@ class TestDirectSolver(SolverSuite):
 
 
 class TestLoop(StrategySuite):
-    provider = next(iter(builtin.kgot_strategies()))
+    provider = STRATEGIES["kgot"]
+
+
+class TestAskGraph(StrategySuite):
+    provider = STRATEGIES["ask_graph"]
 
 
 class TestMajority(VoterSuite):
@@ -154,7 +159,7 @@ def test_all_own_providers_are_here() -> None:
     assert used(SolverSuite) == set(SOLVERS)
     assert used(FormatSuite) == set(FORMATS)
     assert used(ToolSuite) == set(TOOLS)
-    assert used(StrategySuite) == {provider.name for provider in builtin.kgot_strategies()}
+    assert used(StrategySuite) == set(STRATEGIES)
     assert used(VoterSuite) == {provider.name for provider in builtin.kgot_voters()}
 
 
