@@ -51,7 +51,7 @@ class GraphScope:
     """The part of a store that belongs to one run; two scopes never see each other.
 
     ``new`` starts empty. ``keep`` goes on with what is there, and leaves it there when it is closed. ``read_only``
-    shows what is there and refuses writes; a scope in which there is nothing may be filled by ``apply``.
+    shows what is there and refuses writes; a store that keeps nothing may be filled by ``apply``.
 
     Attributes:
         name: The run's id, or the name of the graph that is kept.

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from kgot_core.graph.elements import Edge, Element, GraphChange, GraphSnapshot, Node
 from kgot_core.graph.facts.index import NAME_PROPERTIES
 from kgot_core.graph.facts.names import same_name
 from kgot_core.graph.fold import TaskGraph
-from kgot_core.graph.values import plain_text, same_properties
+from kgot_core.graph.values import encode_properties, plain_text, same_properties
 
 
 def join(given: GraphSnapshot, graph: TaskGraph, new_id: Callable[[str], str]) -> GraphChange:
     """Finds the change that takes a given graph in. Neither graph is touched.
 
     A node is one that is there already where both have the same key, or the same name, and share a label (or neither
-    has one); it takes the given labels and properties in, and where values differ the given ones hold. An edge is
-    there already where ends, type and properties agree. All else is added, with its own id where that is free.
+    has one); without key and name all properties must agree. It takes the given labels and properties in, and where
+    values differ the given ones hold. An edge is there already where ends, type and properties agree. All else is
+    added, with its own id where that is free.
 
     Args:
         given: The graph that is taken in.
@@ -33,11 +35,6 @@ class _Joining:
         self._new_id = new_id
         self._ids: dict[str, str] = {}
         self._taken: set[str] = set()
-        self._met: set[str] = set()
-        self._named: dict[tuple[str, str], list[Node]] = {}
-        for node in graph.nodes:
-            for name in _names(node):
-                self._named.setdefault(name, []).append(node)
         self._between: dict[tuple[str, str, str], list[Edge]] = {}
         for edge in graph.edges:
             self._between.setdefault((edge.type, edge.source, edge.target), []).append(edge)
@@ -46,14 +43,14 @@ class _Joining:
         added: list[Element] = []
         changed: list[Element] = []
         self._taken = {element.id for element in (*self._graph, *given.elements())}
+        there = _pairs(given.nodes, self._graph.nodes)
         for node in given.nodes:
-            old = self._there(node)
+            old = there.get(node.id)
             if old is None:
                 self._ids[node.id] = self._free(node.id, "n")
                 added.append(replace(node, id=self._ids[node.id]))
                 continue
             self._ids[node.id] = old.id
-            self._met.add(old.id)
             labels = tuple(dict.fromkeys((*old.labels, *node.labels)))
             new = replace(old, labels=labels, properties={**old.properties, **node.properties})
             if not new.same_as(old):
@@ -63,15 +60,6 @@ class _Joining:
             if not self._has(edge, *ends):
                 added.append(replace(edge, id=self._free(edge.id, "e"), source=ends[0], target=ends[1]))
         return GraphChange(tuple(added), tuple(changed))
-
-    def _there(self, node: Node) -> Node | None:
-        """Gives the node that a given one is; each is met once, so that two given ones never become one."""
-        for name in _names(node):
-            for old in self._named.get(name, ()):
-                fits = set(old.labels) & set(node.labels) or not (old.labels or node.labels)
-                if fits and old.id not in self._met:
-                    return old
-        return None
 
     def _has(self, edge: Edge, source: str, target: str) -> bool:
         old = self._between.get((edge.type, source, target), [])
@@ -90,8 +78,35 @@ class _Joining:
         return new
 
 
-def _names(node: Node) -> list[tuple[str, str]]:
-    names = [
-        ("name", same_name(plain_text(node.properties[name]))) for name in NAME_PROPERTIES if name in node.properties
-    ]
-    return [("key", node.key)] * bool(node.key) + [name for name in names if name[1]]
+def _pairs(given: Sequence[Node], there: Sequence[Node]) -> dict[str, Node]:
+    """Finds the node that each given one is, by its id. No two given ones become one; a key counts before a name."""
+    found: dict[str, Node] = {}
+    met: set[str] = set()
+    for names in (_keys, _names):
+        named: dict[str, list[Node]] = {}
+        for old in there:
+            for name in names(old):
+                named.setdefault(name, []).append(old)
+        for node in given:
+            fitting = [old for name in names(node) for old in named.get(name, ()) if _fits(node, old)]
+            free = next((old for old in fitting if old.id not in met), None)
+            if free is not None and node.id not in found:
+                found[node.id] = free
+                met.add(free.id)
+    return found
+
+
+def _fits(node: Node, old: Node) -> bool:
+    return bool(set(old.labels) & set(node.labels)) or not (old.labels or node.labels)
+
+
+def _keys(node: Node) -> list[str]:
+    return [node.key] * bool(node.key)
+
+
+def _names(node: Node) -> list[str]:
+    """Gives the names of a node; one that has none is known by all its properties."""
+    names = [same_name(plain_text(node.properties[name])) for name in NAME_PROPERTIES if name in node.properties]
+    if any(names) or node.key:
+        return [name for name in names if name]
+    return [json.dumps(encode_properties(node.properties), sort_keys=True)]

@@ -84,14 +84,14 @@ async def _ballot(run: Run, findings: str) -> Ballot:
     async def draw(first: int, count: int) -> Sequence[Vote]:
         temperature = run.options.vote_temperature
         reply = await run.ask(f"parses-{first}", "parse", prompt, n=count, temperature=temperature, schema=asked)
-        return [_read(run, completion) for completion in reply.completions]
+        return [_read(run, completion, findings) for completion in reply.completions]
 
     # Where the agreement decides, a majority that is certain is not enough.
     at_once = run.options.abstain_below > 0 or await run.samples_at_once("at-once", "graph")
     return Ballot("parse", run.options.limits.max_final_solution_parsing, draw, at_once=at_once, basis=findings)
 
 
-def _read(run: Run, completion: Completion) -> Vote:
+def _read(run: Run, completion: Completion, findings: str) -> Vote:
     text = strip_reasoning(completion.text).strip()
     if not text:
         return Vote(None, "the reply was empty")
@@ -107,7 +107,7 @@ def _read(run: Run, completion: Completion) -> Vote:
     value, prose = _split(text)
     if not value:
         return Vote(None, "the reply holds no value")
-    if value.strip(" .").casefold() == NONE or says_unknown(value):
+    if value.strip(" .").casefold() == NONE or (says_unknown(value) and value.casefold() not in findings.casefold()):
         return Vote(NONE)
     if run.options.answer_format == "gaia":
         value = bare_number(value)

@@ -127,7 +127,8 @@ class BrokenRun:
             journal.go_on(
                 RunResumed(versions=self._versions, changed=self._changed, superseded=superseded(self._records))
             )
-            context = OpenContext(GraphScope(self.run), parts.sandbox, self.folder)
+            scope = GraphScope(parts.graph_name or self.run, parts.graph_mode)
+            context = OpenContext(scope, parts.sandbox, self.folder, run=self.run)
             return await run_task(parts, self._task, shelf, self._start, journal, self._writer, context)
         finally:
             journal.close()

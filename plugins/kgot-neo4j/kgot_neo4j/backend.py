@@ -31,15 +31,13 @@ class Neo4jBackend(GraphBackend):
     Args:
         connection: The open connection; closed with the backend.
         lease: The hold on the database; ``None`` where nothing may be changed in it.
-        read_only: Statements may not write; an empty database may still be filled by ``apply``.
     """
 
-    def __init__(self, connection: Connection, lease: Lease | None, *, read_only: bool = False) -> None:
+    def __init__(self, connection: Connection, lease: Lease | None) -> None:
         self.dialect = dialect()
         self.concurrency = connection.settings.concurrency
         self._connection = connection
         self._lease = lease
-        self._read_only = read_only
         self._record = Record()
         self._names = Names()
         self._applied: dict[str, GraphChange] = {}
@@ -48,8 +46,6 @@ class Neo4jBackend(GraphBackend):
 
     def write(self, chain: str, call: Call) -> GraphChange:
         """Runs a block as one transaction; see :class:`~kgot_core.contracts.backend.GraphBackend`."""
-        if self._read_only:
-            raise Refused("the graph was opened for reading only")
         self._may_write()
         if call.id in self._applied:
             return self._applied[call.id]

@@ -191,8 +191,9 @@ def holds_other(connection: Connection, state: State) -> Refused:
     """Gives the error of a database whose content is not kgot's."""
     return Refused(
         f"the database {connection.database} at {connection.where} holds {state.nodes:,} nodes and {state.edges:,} "
-        "relationships that kgot did not make",
-        hint="go on with them: --set backends.neo4j.existing=keep; delete them: --set backends.neo4j.existing=replace; "
+        "relationships that kgot did not make, or that are kept",
+        hint="go on with them: --keep-graph, or --set backends.neo4j.existing=keep; delete them: --set "
+        "backends.neo4j.existing=replace; "
         "or take another database (backends.neo4j.database) or a container of its own",
     )
 

@@ -26,7 +26,7 @@ def open_graph(settings: Neo4jSettings, context: OpenContext) -> Neo4jBackend:
         Refused: The database is used by another run, or holds what kgot did not make.
         StoreUnavailable: No server answers.
     """
-    connection = Connection(settings, f"{context.scope.name} {uuid.uuid4().hex}")
+    connection = Connection(settings, f"{context.run or context.scope.name} {uuid.uuid4().hex}")
     try:
         connection.ready()
         try:
@@ -67,24 +67,23 @@ def _opened(connection: Connection, settings: Neo4jSettings, context: OpenContex
     # Nothing is written, not even the hold, before it is known that the database may be used.
     with connection.session() as session, session.begin_transaction(**connection.limits(30)) as read:
         state = read_state(read, settings.lease_seconds)
-    reading = context.scope.mode == "read_only"
-    if reading and not state.empty:
-        backend = Neo4jBackend(connection, None, read_only=True)
+    if context.scope.mode == "read_only":
+        backend = Neo4jBackend(connection, None)
         backend.load()
         return backend
     if state.held_by:
         raise in_use(connection, state)
     _allowed(connection, state, settings, context, keep)
-    lease = Lease(connection, context.scope.name)
+    lease = Lease(connection, context.run or context.scope.name)
     state = lease.take()
     try:
         _allowed(connection, state, settings, context, keep)
         kept = keep and not context.resume
         if not kept and not state.empty:
             clear(connection)
-        own = state.own or state.empty or not kept
-        lease.start(own, state.nodes if kept else 0, state.edges if kept else 0)
-        backend = Neo4jBackend(connection, lease, read_only=reading)
+        # What was to be kept is no later run's to clear.
+        lease.start(not kept, state.nodes if kept else 0, state.edges if kept else 0)
+        backend = Neo4jBackend(connection, lease)
         if kept:
             backend.load()
         return backend

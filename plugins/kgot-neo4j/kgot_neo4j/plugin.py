@@ -45,6 +45,16 @@ def reach(settings: Neo4jSettings) -> Problem | None:
     return reached(settings)
 
 
+def keeps(settings: Neo4jSettings, name: str) -> Problem | None:
+    """Tells why a graph of this name cannot be kept: a database holds one."""
+    if not name:
+        return None
+    return Problem(
+        f"a Neo4j graph is a whole database and has no name beside it ({name})",
+        "leave --graph-name out; --set backends.neo4j.database=NAME takes another database",
+    )
+
+
 class Opener:
     """Opens graphs, and never tries a password again that a server has refused: four tries lock the user out."""
 
@@ -79,6 +89,7 @@ def kgot_graph_backends() -> Iterable[BackendProvider]:
             summary="A graph in a Neo4j database, written and queried in Cypher.",
             settings=Neo4jSettings,
             check=check,
+            keeps=keeps,
             open=Opener().open,
             reach=reach,
         )

@@ -143,8 +143,30 @@ def test_a_run_on_a_kept_graph_goes_on(opened):
     again = opened("two", "keep", existing="refuse")
     assert again.write(PERSON + " SET p.n = 1").changed and len(again.nodes) == 1
     again.backend.close()
-    third = opened("three", existing="refuse")
-    assert not third.nodes
+    with pytest.raises(Refused, match="or that are kept") as error:
+        opened("three", existing="refuse")
+    assert "--keep-graph" in one_line(error)
+    third = opened("three", "keep", existing="refuse")
+    assert len(third.nodes) == 1
+
+
+def test_an_empty_database_is_kept_from_the_first_run_on(opened):
+    first = opened("one", "keep", existing="refuse")
+    first.write(PERSON)
+    first.backend.close()
+    with pytest.raises(Refused, match="or that are kept"):
+        opened("two", existing="refuse")
+    assert len(opened("two", "keep", existing="refuse").nodes) == 1
+
+
+def test_reading_only_leaves_no_trace(opened, settings):
+    first = opened()
+    run_on(first.backend, "MATCH (n:_KGOT) DELETE n")
+    reading = opened(mode="read_only")
+    assert not reading.nodes
+    with pytest.raises(Refused, match="reading only"):
+        reading.apply(Node("x", ("A",), {"name": "b"}))
+    assert run_on(first.backend, "MATCH (n) RETURN count(n)") == [[0]]
 
 
 def test_reading_only(opened):

@@ -44,11 +44,23 @@ class RdfBackend(GraphBackend):
         self._closed = False
         self._jobs = threading.Lock()
         self._records = threading.Lock()
+        self._fills = True
         self._store: Store
 
-    def use(self, store: Store, *, keep: bool) -> None:
-        """Takes the store into use; ``keep`` goes on with what is there."""
+    def use(self, store: Store, *, keep: bool, durable: bool, seconds: float) -> None:
+        """Takes the store into use.
+
+        Args:
+            store: The store.
+            keep: Go on with what is there.
+            durable: It keeps the graph, so that one that is only read may not be filled either.
+            seconds: Time limit for finding what can be inferred.
+
+        Raises:
+            Refused: What is there does not obey the shapes.
+        """
         self._store = store
+        self._fills = not (durable and self._read_only)
         if not keep:
             return
         found = list(store.kept())
@@ -57,6 +69,14 @@ class RdfBackend(GraphBackend):
         if triples != found:
             # Blank nodes have got names: the store has to know them by these.
             store.refill()
+        inferred = Delta(tuple(store.kept_inferred()))
+        try:
+            store.commit(Delta(), inferred, seconds, self._take_derived)
+        except QueryError as error:
+            raise Refused(f"the graph that is kept cannot be used with these settings: {error}") from None
+
+    def _take_derived(self, derived: Delta) -> None:
+        self.record.fold(Delta(), derived)
 
     def write(self, chain: str, call: Call) -> GraphChange:
         """Runs one block of updates as one transaction; see :class:`~kgot_core.contracts.backend.GraphBackend`."""
@@ -91,6 +111,8 @@ class RdfBackend(GraphBackend):
 
     def apply(self, change: GraphChange, call: Call) -> None:
         """Takes neutral elements in."""
+        if not self._fills:
+            raise Refused("the graph was opened for reading only")
         cancels, end = self._cancels, time.monotonic() + call.seconds
         with self._jobs:
             if call.id in self._applied:

@@ -73,6 +73,16 @@ def _check_shared(settings: GraphSettings, name: str) -> Problem | None:
     return None
 
 
+def keeps(settings: RdfSettings, name: str) -> Problem | None:
+    """Tells whether graphs outlive their runs."""
+    if settings.folder:
+        return None
+    return Problem(
+        "it keeps its graphs in memory",
+        "name a folder for them: --set backends.rdf.folder=DIR, or start from the graph of an earlier run: --graph RUN",
+    )
+
+
 def open_backend(settings: RdfSettings, context: OpenContext) -> GraphBackend:
     """Opens a graph in a store of its own."""
     from kgot_rdf.opening import open_embedded
@@ -130,6 +140,7 @@ def kgot_graph_backends() -> Iterable[BackendProvider]:
             summary="RDF in an embedded Oxigraph, in memory or a folder, written and queried in SPARQL.",
             settings=RdfSettings,
             check=check,
+            keeps=keeps,
             open=open_backend,
             dialect=_dialect,
         ),
@@ -138,6 +149,7 @@ def kgot_graph_backends() -> Iterable[BackendProvider]:
             summary="RDF on any SPARQL 1.1 server (RDF4J, GraphDB, Fuseki, Oxigraph), one named graph for each run.",
             settings=RemoteSettings,
             check=check_remote,
+            keeps=lambda settings, name: None,
             open=open_remote_backend,
             dialect=_dialect,
         ),

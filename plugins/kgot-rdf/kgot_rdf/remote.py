@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import urlsplit
 
 import pyoxigraph as ox
 
 from kgot_core.contracts.backend import GraphScope
 from kgot_core.errors import QueryError, Refused, StoreError, StoreUnavailable
 from kgot_core.providers import Problem
+from kgot_rdf.addresses import graph_iri
 from kgot_rdf.embedded import EmbeddedStore
 from kgot_rdf.http import JSON, TRIPLES, SparqlClient, is_uncertain
 from kgot_rdf.http_body import credentials, read_json, shown
@@ -19,7 +20,7 @@ from kgot_rdf.record import RdfRecord
 from kgot_rdf.settings import RemoteSettings
 from kgot_rdf.statement import Query
 from kgot_rdf.store import Store, Table, lines
-from kgot_rdf.terms import Term, Triple, canonical, iri, is_iri_text, literal
+from kgot_rdf.terms import Term, Triple, canonical, iri, literal
 from kgot_rdf.text import Built
 from kgot_rdf.triples import Delta
 
@@ -83,9 +84,7 @@ class RemoteStore(Store):
         self._record = record
         self._reasoner = reasoner
         self._load_seconds = settings.load_seconds
-        self._graph = settings.graph_prefix + quote(scope.name, safe="")
-        if not is_iri_text(self._graph):
-            raise Refused(f"backends.rdf-remote.graph_prefix is no address: {settings.graph_prefix!r}")
+        self._graph = graph_iri(settings, scope)
         self._inferred, self._stage = f"{self._graph}:inferred", f"{self._graph}:staged"
         self._drops = scope.mode == "new" and not settings.keep
         self._read_only = scope.mode == "read_only"
@@ -94,14 +93,24 @@ class RemoteStore(Store):
         self._closed = False
         self._has_inferred = reasoner is not None
         if scope.mode == "new":
-            self._client.update(self._drop(), self._load_seconds)
+            self._client.update(self._drop(self._graph, self._inferred, self._stage), self._load_seconds)
+        elif scope.mode == "keep":
+            # What follows from the graph is found anew, or is not asked for any more.
+            self._client.update(self._drop(self._inferred, self._stage), self._load_seconds)
         else:
             self._client.query("ASK { }", JSON, (), _PING_SECONDS)
 
     def kept(self) -> Sequence[Triple]:
         """See :class:`~kgot_rdf.store.Store`."""
+        return self._read(self._graph)
+
+    def kept_inferred(self) -> Sequence[Triple]:
+        """See :class:`~kgot_rdf.store.Store`."""
+        return self._read(self._inferred) if self._read_only else ()
+
+    def _read(self, graph: str) -> Sequence[Triple]:
         text = "CONSTRUCT { ?s ?p ?o } WHERE { ?s ?p ?o }"
-        return _triples(self._client.query(text, TRIPLES, (self._graph,), self._load_seconds), self._load_seconds)
+        return _triples(self._client.query(text, TRIPLES, (graph,), self._load_seconds), self._load_seconds)
 
     def query(self, query: Query, rows: int, seconds: float) -> Table:
         """See :class:`~kgot_rdf.store.Store`."""
@@ -148,6 +157,9 @@ class RemoteStore(Store):
         if self._reasoner is not None:
             inferred = self._reasoner.conclude(delta, inferred, seconds)
         self._has_inferred = self._has_inferred or bool(inferred)
+        if self._read_only:
+            fold(inferred)
+            return
         text = ";\n".join(filter(None, (_data(self._graph, delta), _data(self._inferred, inferred))))
         try:
             if text:
@@ -164,7 +176,10 @@ class RemoteStore(Store):
     def refill(self) -> None:
         """See :class:`~kgot_rdf.store.Store`."""
         if self._read_only:
-            raise Refused("the graph holds blank nodes, which have to get names: open it once for writing")
+            raise Refused(
+                "the graph holds blank nodes, which have to get names before it can be asked",
+                hint="one run with --keep-graph gives them names on the server",
+            )
         self._certain = False
         self._make_certain()
 
@@ -182,7 +197,7 @@ class RemoteStore(Store):
         try:
             if self._drops:
                 with contextlib.suppress(StoreError):  # the server has gone; there is nobody left to ask
-                    self._client.update(self._drop(), self._load_seconds)
+                    self._client.update(self._drop(self._graph, self._inferred, self._stage), self._load_seconds)
         finally:
             self._client.close()
             if self._reasoner is not None:
@@ -191,8 +206,8 @@ class RemoteStore(Store):
     def _graphs(self, first: str) -> Sequence[str]:
         return (first, self._inferred) if self._has_inferred else (first,)
 
-    def _drop(self) -> str:
-        return " ;\n".join(f"DROP SILENT GRAPH <{graph}>" for graph in (self._graph, self._inferred, self._stage))
+    def _drop(self, *graphs: str) -> str:
+        return " ;\n".join(f"DROP SILENT GRAPH <{graph}>" for graph in graphs)
 
     def _make_certain(self) -> None:
         """Fills the graph anew after an update without an answer: so nothing is done twice."""
@@ -200,7 +215,7 @@ class RemoteStore(Store):
             return
         record = self._record()
         # The first part goes with the dropping: a graph of usual size is never half there.
-        text = self._drop()
+        text = self._drop(self._graph, self._inferred, self._stage)
         for graph, triples in ((self._graph, tuple(record.stated)), (self._inferred, tuple(record.inferred))):
             for start in range(0, len(triples), _CHUNK):
                 part = _data(graph, Delta(added=triples[start : start + _CHUNK]))

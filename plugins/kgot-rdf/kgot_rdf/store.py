@@ -29,6 +29,10 @@ class Store(ABC):
     def kept(self) -> Sequence[Triple]:
         """Gives the triples that are there from earlier."""
 
+    def kept_inferred(self) -> Sequence[Triple]:
+        """Gives the inferred triples that are there from earlier, where they are not found anew."""
+        return ()
+
     @abstractmethod
     def query(self, query: Query, rows: int, seconds: float) -> Table:
         """Runs a reading statement."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import pyoxigraph as ox
@@ -20,18 +22,22 @@ class Worker:
     """One store, and what it is asked.
 
     Args:
-        options: The reasoner's files and settings, and the folder of the durable copy.
+        options: The reasoner's files and settings, the folder of the durable copy, and whether that is only read.
     """
 
     def __init__(self, options: Mapping[str, Any]) -> None:
         self._store = ox.Store()
-        self._kept = ox.Store(options["folder"]) if options.get("folder") else None
+        self._only_read = bool(options.get("only_read"))
+        self._kept = _open(Path(options["folder"]), self._only_read) if options.get("folder") else None
         self._reasoner: Reasoner | None = open_reasoner(options)
         self._derived: set[tuple[str, str, str]] = set()
 
     def kept(self, request: Mapping[str, Any]) -> Any:
-        """Gives what the folder holds."""
-        return [_texts(quad) for quad in self._kept] if self._kept is not None else []
+        """Gives what the folder holds; one that is only read is let go of at once."""
+        found = [_texts(quad) for quad in self._kept] if self._kept is not None else []
+        if self._only_read:
+            self._kept = None
+        return found
 
     def load(self, request: Mapping[str, Any]) -> Any:
         """Takes a whole graph in, in the place of what is there."""
@@ -40,10 +46,10 @@ class Worker:
         self._store.extend(stated)
         self._derived = set(map(tuple, request["inferred"]))
         self._store.extend(_inferred_quads(self._derived))
+        if self._only_read:
+            self._kept = None
         if self._kept is not None:
-            self._kept.clear()
-            self._kept.bulk_extend(stated)
-            self._kept.flush()
+            _bring_to(self._kept, set(stated))
         if self._reasoner is not None:
             self._reasoner.load(self._store, stated)
         return None
@@ -102,6 +108,30 @@ class Worker:
 
     def _graphs(self) -> list[Any]:
         return [ox.DefaultGraph(), INFERRED] if self._derived or self._reasoner else [ox.DefaultGraph()]
+
+
+def _open(folder: Path, only_read: bool) -> ox.Store:
+    """Opens a folder. One that is only read is locked too, where that can be: nobody must write to it meanwhile."""
+    if only_read and not os.access(folder, os.W_OK):
+        return ox.Store.read_only(str(folder))
+    try:
+        return ox.Store(str(folder))
+    except OSError as error:
+        if "lock" in str(error).lower():
+            raise OSError(f"the graph in {folder} is in use by another run") from None
+        raise
+
+
+def _bring_to(store: ox.Store, wanted: set[ox.Quad]) -> None:
+    """Gives a durable store this content. What is there already stays untouched: a crash must not lose it."""
+    there = set(store)
+    if there:
+        store.extend(wanted - there)
+    else:
+        store.bulk_extend(wanted)
+    for quad in there - wanted:
+        store.remove(quad)
+    store.flush()
 
 
 def _move(store: ox.Store, added: Sequence[ox.Quad], removed: Sequence[ox.Quad]) -> None:

@@ -1,0 +1,26 @@
+"""The address of a graph on a SPARQL server."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+from kgot_core.contracts.backend import GraphScope
+from kgot_core.errors import Refused
+from kgot_rdf.settings import RemoteSettings
+from kgot_rdf.terms import is_iri_text
+
+
+def graph_iri(settings: RemoteSettings, scope: GraphScope) -> str:
+    """Gives the address of a scope's named graph; a kept one may be named by an address of its own.
+
+    Raises:
+        Refused: It is no address.
+    """
+    if scope.mode != "new" and ":" in scope.name:
+        address, said = scope.name, f"the name of the graph is no address: {scope.name!r}"
+    else:
+        address = settings.graph_prefix + quote(scope.name, safe="")
+        said = f"backends.rdf-remote.graph_prefix is no address: {settings.graph_prefix!r}"
+    if not is_iri_text(address):
+        raise Refused(said)
+    return address
