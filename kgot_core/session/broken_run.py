@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,25 @@ from kgot_core.run.restoring import FORCE
 from kgot_core.run.threads import in_thread
 from kgot_core.session.changes import changes
 from kgot_core.session.started import read_start
+
+
+@dataclass(frozen=True)
+class Ready:
+    """What a run needs to go on.
+
+    Attributes:
+        task: The task.
+        files: Its attachments by their names in the run.
+        versions: Versions by package, now.
+        changed: What has changed and was let pass.
+        force: Recorded answers stay, also where something else would be asked now.
+    """
+
+    task: Task
+    files: Mapping[str, Path]
+    versions: Mapping[str, str]
+    changed: tuple[str, ...]
+    force: bool
 
 
 class BrokenRun:
@@ -47,8 +67,6 @@ class BrokenRun:
         self._records = records
         self._redact = redact
         self._start = read_start(self.folder, records)
-        self._changed: tuple[str, ...] = ()
-        self._force = False
         self.run = str(records[0]["run"])
         known = final_answer(records)
         self.answer = None if known is None else answer_from_json(known, self.folder)
@@ -83,33 +101,33 @@ class BrokenRun:
                 writer.close()
             raise
 
-    def find_task(
+    def ready(
         self,
         parts: Parts,
         question: str | None,
         attachments: Iterable[Path | str],
         registry: PluginRegistry,
         force: bool,
-    ) -> None:
+    ) -> Ready:
         """Finds the task once more, and what has changed since the run began.
 
         Raises:
             UsageError: An attachment is missing, or something that matters has changed and ``force`` is not set.
         """
-        self._files = _attachments(self._start, attachments)
-        self._task = Task(self._start.question, tuple(self._files.values()))
+        files = _attachments(self._start, attachments)
+        paths = tuple(files.values())
         wanted = self._start.question if question is None else self._redact(unicode_text(question))
-        shelf = FileShelf.named(self._files, self.folder / "files")
+        shelf = FileShelf.named(files, self.folder / "files")
         plain = Journal(self.run, redact=self._redact).plain
-        now = from_record(plain(to_fields(started(parts, Task(wanted, self._task.files), shelf))))
+        now = from_record(plain(to_fields(started(parts, Task(wanted, paths), shelf))))
         assert isinstance(now, RunStarted)
-        self._versions = now.versions
-        self._changed, self._force = changes(self._start, now, registry), force
-        if self._changed and not force:
-            told = "; ".join(self._changed)
+        changed = changes(self._start, now, registry)
+        if changed and not force:
+            told = "; ".join(changed)
             raise UsageError(f"since the run in {self.folder} began, this has changed: {told}", hint=FORCE)
+        return Ready(Task(self._start.question, paths), files, now.versions, changed, force)
 
-    async def go_on(self, parts: Parts, sinks: Sequence[Sink]) -> Answer:
+    async def go_on(self, ready: Ready, parts: Parts, sinks: Sequence[Sink]) -> Answer:
         """Goes on with the run to its end.
 
         Raises:
@@ -117,19 +135,19 @@ class BrokenRun:
             asyncio.CancelledError: The run was cancelled; what it had is on disk.
         """
         journal = Journal(
-            self.run, self._writer, sinks, self._records, "go on", strict=not self._force, redact=self._redact
+            self.run, self._writer, sinks, self._records, "go on", strict=not ready.force, redact=self._redact
         )
         try:
-            shelf = FileShelf.named(self._files, self.folder / "files")
+            shelf = FileShelf.named(ready.files, self.folder / "files")
             events = [from_record(record) for record in self._records]
             shelf.find_made(_files(events, ToolCalled), _files(events, CodeRan))
             (self.folder / ANSWER).unlink(missing_ok=True)
             journal.go_on(
-                RunResumed(versions=self._versions, changed=self._changed, superseded=superseded(self._records))
+                RunResumed(versions=ready.versions, changed=ready.changed, superseded=superseded(self._records))
             )
             scope = GraphScope(parts.graph_name or self.run, parts.graph_mode)
             context = OpenContext(scope, parts.sandbox, self.folder, run=self.run)
-            return await run_task(parts, self._task, shelf, self._start, journal, self._writer, context)
+            return await run_task(parts, ready.task, shelf, self._start, journal, self._writer, context)
         finally:
             journal.close()
 

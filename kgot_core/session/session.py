@@ -175,9 +175,9 @@ class Session:
             try:
                 if broken.answer is not None:
                     return self._with_value(broken.answer)
-                broken.find_task(parts, question, attachments, self._registry, force)
+                ready = broken.ready(parts, question, attachments, self._registry, force)
                 told = self._told(sinks, broken.run, broken.folder)
-                return self._with_value(await broken.go_on(parts, told))
+                return self._with_value(await broken.go_on(ready, parts, told))
             finally:
                 broken.close()
 
