@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -14,7 +14,7 @@ from kgot_neo4j.record import Record
 if TYPE_CHECKING:
     from typing import LiteralString
 
-    from neo4j import Transaction
+    from neo4j import Result, Transaction
 
 Row: TypeAlias = Sequence[Any]
 _NODE = "[elementId(n), labels(n), properties(n)]"
@@ -31,6 +31,10 @@ CALL {{ MATCH (a)-[r]->(b) WHERE elementId(r) IN $edges RETURN collect({_EDGE}) 
 """
 _NODE_PLACES = f"MATCH (n) WHERE NOT n:{RESERVED} RETURN collect(elementId(n))"
 _EDGE_PLACES = "MATCH ()-[r]->() RETURN collect(elementId(r))"
+_NODES_NEXT = f"MATCH (n) WHERE elementId(n) IN $places AND NOT n:{RESERVED} RETURN collect(elementId(n))"
+_EDGES_NEXT = "MATCH ()-[r]->() WHERE elementId(r) IN $places RETURN collect(elementId(r))"
+# Other writes and the bookkeeping take numbers in between.
+_BETWEEN = 64
 
 
 @dataclass
@@ -102,22 +106,34 @@ class Places:
 def new_places(transaction: Transaction, record: Record, counts: Counts) -> Places:
     """Finds where the nodes and relationships are that a transaction made.
 
-    The statements tell most of it; where it does not add up to what the server counted, all places are looked at.
+    The statements tell most of it. Where it does not add up to what the server counted, the places are looked at that
+    come next, and where that does not add up either, all of them.
     """
-    nodes, nodes_told = _places(transaction, record, counts.nodes, counts.node_places, _NODE_PLACES)
-    edges, edges_told = _places(transaction, record, counts.edges, counts.edge_places, _EDGE_PLACES)
+    run = transaction.run
+    nodes, nodes_told = _places(run, record, counts.nodes, counts.node_places, ("4", _NODES_NEXT, _NODE_PLACES))
+    edges, edges_told = _places(run, record, counts.edges, counts.edge_places, ("5", _EDGES_NEXT, _EDGE_PLACES))
     return Places(nodes, edges, nodes_told and edges_told)
 
 
 def _places(
-    transaction: Transaction, record: Record, made: int, told: Sequence[str], scan: LiteralString
+    run: Callable[..., Result],
+    record: Record,
+    made: int,
+    told: Sequence[str],
+    looks: tuple[str, LiteralString, LiteralString],
 ) -> tuple[list[str], bool]:
     if not made:
         return [], True
     fresh = [place for place in dict.fromkeys(told) if not record.knows(place)]
     if len(fresh) == made:
         return fresh, True
-    return [place for place in transaction.run(scan).single(strict=True)[0] if not record.knows(place)], False
+    kind, following, every = looks
+    places = record.next_places(kind, 2 * made + _BETWEEN)
+    found = run(following, places=places).single(strict=True)[0] if places else []
+    fresh = [place for place in found if not record.knows(place)]
+    if len(fresh) != made:
+        fresh = [place for place in run(every).single(strict=True)[0] if not record.knows(place)]
+    return fresh, False
 
 
 def new_elements(

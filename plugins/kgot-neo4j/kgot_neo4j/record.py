@@ -12,6 +12,8 @@ from kgot_core.graph.elements import Edge, Element, GraphChange, GraphSnapshot, 
 from kgot_neo4j.values import from_store
 
 _NUMBERED = re.compile(r"([ne])([0-9]{1,15})")
+# Neo4j's places: 4 for a node, 5 for a relationship, the database, a number.
+_PLACE = re.compile(r"([45]):.+:(\d+)")
 
 
 class Record:
@@ -24,6 +26,7 @@ class Record:
         self._id_of: dict[str, str] = {}
         self._place_of: dict[str, str] = {}
         self._counters = {"n": 0, "e": 0}
+        self._last: dict[str, tuple[int, str]] = {}
         self.dotted: set[str] = set()
 
     def __len__(self) -> int:
@@ -55,16 +58,32 @@ class Record:
                 made = f"{letter}{self._counters[letter]}"
                 if made not in self._place_of and self.get(made) is None:
                     element_id = made
-            self._id_of[place] = element_id
-            self._place_of[element_id] = place
+            self._put(place, element_id)
             return element_id
 
     def bind(self, place: str, element_id: str) -> None:
         """Gives an element of the store this id, also where an element that was replaced had it."""
         with self._lock:
             self._id_of.pop(self._place_of.get(element_id, ""), None)
-            self._id_of[place] = element_id
-            self._place_of[element_id] = place
+            self._put(place, element_id)
+
+    def _put(self, place: str, element_id: str) -> None:
+        self._id_of[place] = element_id
+        self._place_of[element_id] = place
+        if found := _PLACE.fullmatch(place):
+            self._last[found[1]] = max(self._last.get(found[1], (-1, "")), (int(found[2]), place))
+
+    def next_places(self, kind: str, count: int) -> list[str]:
+        """Gives where the store is likely to put the next elements: it mostly numbers them upwards.
+
+        Args:
+            kind: ``4`` for nodes, ``5`` for relationships.
+            count: How many.
+        """
+        with self._lock:
+            number, place = self._last.get(kind, (-1, ""))
+        start = place.removesuffix(str(number))
+        return [f"{start}{number + step}" for step in range(1, count + 1)] if place else []
 
     def give_up(self, places: Iterable[str]) -> None:
         """Takes ids back from elements that were never committed."""

@@ -150,6 +150,16 @@ def test_changes_say_what_became_of_each_element(graph):
     assert len(graph.write("MATCH (n) DETACH DELETE n").removed) == 9 and not graph.nodes
 
 
+@pytest.mark.parametrize("others", [1, 200])
+def test_new_elements_are_found_also_where_others_wrote_meanwhile(graph, others):
+    graph.write("MERGE (:N {name: 'first'})")
+    with graph.backend._connection.session(write=True) as session:
+        session.run("UNWIND range(1, $others) AS i CREATE (:Other {i: i})", others=others).consume()
+    change = graph.write("FOREACH (i IN [1, 2] | MERGE (:N {name: 'new ' + i}))")
+    own = [node.properties["name"] for node in change.added if node.labels == ("N",)]
+    assert sorted(own) == ["new 1", "new 2"] and len(change.added) == others + 2
+
+
 def test_values_that_no_property_holds_are_named(graph):
     with pytest.raises(QueryError, match="property v is a number beyond 64 bits"):
         graph.write("MERGE (n:X {name: 'big'}) SET n.v = 1180591620717411303424")
