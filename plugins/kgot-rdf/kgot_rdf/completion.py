@@ -26,11 +26,15 @@ def complete(record: RdfRecord, delta: Delta) -> Delta:
             left |= {(resource, *pair): None for pair in record.stated.of(resource)}
     if left:
         net = record.stated.net(then(net, Delta(removed=tuple(left))))
-    new = [spot for spot in _new_descriptions(record, net) if spot[1] != TYPE and spot not in record.stated]
+    after = _described_after(record, net)
+    subjects = dict.fromkeys(subject for subject, _, _ in net.added)
+    described_edges = [spot for subject in subjects if (spot := after[subject]) is not None]
+    new = [spot for spot in described_edges if spot[1] != TYPE and spot not in record.stated]
     if new:
         net = then(net, Delta(added=tuple(spot for spot in new if spot not in net.removed)))
+        after = _described_after(record, net)
     for subject, predicate, obj in net.added:
-        if not is_literal(obj) and predicate != TYPE and _describes(record, net, obj):
+        if not is_literal(obj) and predicate != TYPE and (after[obj] if obj in after else record.describes(obj)):
             raise QueryError(
                 f"{record.names.show(subject)} {record.names.show(predicate)} {record.names.show(obj)}: an edge cannot"
                 " lead to the description of another edge; make a node of it"
@@ -38,23 +42,19 @@ def complete(record: RdfRecord, delta: Delta) -> Delta:
     return net
 
 
-def _new_descriptions(record: RdfRecord, delta: Delta) -> list[Triple]:
-    subjects = dict.fromkeys(subject for subject, _, _ in delta.added)
-    found = [_describes(record, delta, subject) for subject in subjects]
-    return [spot for spot in found if spot is not None]
+def _described_after(record: RdfRecord, delta: Delta) -> dict[Term, Triple | None]:
+    """Gives which triple each subject of a delta describes once the delta is done."""
+    after: dict[Term, dict[tuple[Term, Term], None]] = {}
+    for subject, predicate, obj in delta.removed:
+        _pairs(record, after, subject).pop((predicate, obj), None)
+    for subject, predicate, obj in delta.added:
+        _pairs(record, after, subject)[predicate, obj] = None
+    return {subject: described(pairs) for subject, pairs in after.items()}
 
 
-def _describes(record: RdfRecord, delta: Delta, subject: Term) -> Triple | None:
-    if not delta.added and not delta.removed:
-        return record.describes(subject)
-    pairs = dict.fromkeys(record.stated.of(subject))
-    changed = False
-    for triple in delta.removed:
-        if triple[0] == subject:
-            pairs.pop(triple[1:], None)
-            changed = True
-    for triple in delta.added:
-        if triple[0] == subject:
-            pairs[triple[1:]] = None
-            changed = True
-    return described(pairs) if changed else record.describes(subject)
+def _pairs(
+    record: RdfRecord, after: dict[Term, dict[tuple[Term, Term], None]], subject: Term
+) -> dict[tuple[Term, Term], None]:
+    if subject not in after:
+        after[subject] = dict.fromkeys(record.stated.of(subject))
+    return after[subject]

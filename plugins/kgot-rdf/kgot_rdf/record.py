@@ -109,13 +109,13 @@ class RdfRecord:
                 # In a run that goes on no id is given again, also where its element was removed.
                 self._counters[found[1]] = max(self._counters[found[1]], int(found[2]))
         touched = Touched()
-        self._note(touched, delta)
-        self._note(touched, inferred)
+        self._note(touched, self.stated, delta.removed)
+        self._note(touched, self.inferred, inferred.removed)
         self.stated.fold(delta)
         self.inferred.fold(inferred)
         self._describe(delta, touched)
-        self._note(touched, delta)
-        self._note(touched, inferred)
+        self._note(touched, self.stated, delta.added)
+        self._note(touched, self.inferred, inferred.added)
         gone: tuple[dict[Term, str], dict[Place, str]] = ({}, {})
         change = self._refresh(touched, ids, gone)
         return Folded(change, delta, inferred, Ids(*gone), counters)
@@ -125,21 +125,24 @@ class RdfRecord:
         self.fold(folded.delta.back(), folded.inferred.back(), folded.gone)
         self._counters = dict(folded.counters)
 
-    def _note(self, touched: Touched, delta: Delta) -> None:
-        for triple in (*delta.removed, *delta.added):
-            subject, _, obj = triple
+    def _note(self, touched: Touched, triples: Triples, changed: Iterable[Triple]) -> None:
+        """Notes what triples are part of, as things stand: those that go before they do, those that come afterwards."""
+        for triple in changed:
+            subject, predicate, obj = triple
             spot = self._describes.get(subject)
             touched.nodes[subject] = None
             if spot is not None:
                 touched.spot(spot)
             if not is_literal(obj):
-                touched.nodes[obj] = None
                 touched.spots[triple] = None
+                if self._makes_end(predicate, spot, triples):
+                    touched.nodes[obj] = None
             self.see(subject)
             self.see(obj)
 
     def _describe(self, delta: Delta, touched: Touched) -> None:
         """Finds out anew which of the touched subjects describe an edge."""
+        added = frozenset(delta.added)
         for subject in dict.fromkeys(triple[0] for triple in (*delta.removed, *delta.added)):
             old, new = self._describes.get(subject), described(self.stated.of(subject))
             if old == new:
@@ -153,8 +156,12 @@ class RdfRecord:
                 self._described.setdefault(new, {})[subject] = None
                 touched.spot(new)
             for predicate, obj in self.stated.of(subject):
-                if not is_literal(obj):
-                    touched.spot((subject, predicate, obj))
+                triple = (subject, predicate, obj)
+                if is_literal(obj):
+                    continue
+                touched.spots[triple] = None
+                if triple not in added and any(self._makes_end(predicate, spot, self.stated) for spot in (old, new)):
+                    touched.nodes[obj] = None
             for source, predicate in self.stated.to(subject):
                 touched.spot((source, predicate, subject))
 
@@ -239,11 +246,15 @@ class RdfRecord:
         return Node(node_id, labels_of(pairs, self.names), properties, self.names.show(term), not stated)
 
     def _is_end(self, term: Term, triples: Triples) -> bool:
-        for subject, predicate in triples.to(term):
-            if subject in self._describes:
-                if self._describes[subject][1] == TYPE and predicate in (SUBJECT, OBJECT):
-                    return True
-                continue
-            if predicate != TYPE or triples is self.inferred:
-                return True
-        return False
+        return any(
+            self._makes_end(predicate, self._describes.get(subject), triples) for subject, predicate in triples.to(term)
+        )
+
+    def _makes_end(self, predicate: Term, describes: Triple | None, triples: Triples) -> bool:
+        """Tells whether a triple makes a node of its object, where its subject describes an edge or none.
+
+        Most triples that lead to a class or to the type of an edge do not, so these are not looked at with each write.
+        """
+        if describes is not None:
+            return describes[1] == TYPE and predicate in (SUBJECT, OBJECT)
+        return predicate != TYPE or triples is self.inferred

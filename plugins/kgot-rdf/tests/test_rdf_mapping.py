@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import math
+from typing import Any
 
 import pyoxigraph as ox
 import pytest
@@ -16,7 +17,7 @@ from kgot_core.graph.same import unlike
 from kgot_core.graph.values import Iri, LangText, TypedText, encode, equal_values
 from kgot_rdf.completion import complete
 from kgot_rdf.mapping import INFERRED
-from kgot_rdf.names import Names
+from kgot_rdf.names import OBJECT, PREDICATE, STATEMENT, SUBJECT, TYPE, Names
 from kgot_rdf.record import RdfRecord
 from kgot_rdf.store import lines
 from kgot_rdf.taking import take
@@ -61,6 +62,35 @@ def graphs(draw: st.DrawFn) -> GraphSnapshot:
     edge = st.tuples(st.sampled_from(["KNOWS", "rdf:type", "is a", "foaf:knows"]), ends, ends, PROPERTIES)
     found = draw(st.lists(edge, max_size=5)) if nodes else []
     return GraphSnapshot(tuple(nodes), tuple(Edge(f"k{number}", *parts) for number, parts in enumerate(found)))
+
+
+_A, _B, _P, _R = (f"<http://kgot.example/{name}>" for name in ("a", "b", "p", "r"))
+# What makes a resource describe an edge, and what that resource, the edge and its ends can be besides.
+_DESCRIPTION = [(_R, TYPE, STATEMENT), (_R, SUBJECT, _A), (_R, PREDICATE, _P), (_R, OBJECT, _B)]
+_BESIDES = [
+    *((_R, PREDICATE, TYPE), (_R, _P, _B), (_R, _P, '"text"'), (_A, _P, _B), (_A, TYPE, _B), (_A, PREDICATE, _P)),
+    *((_B, _P, _R), (_P, _P, _P)),
+]
+TRIPLES = st.tuples(st.sets(st.sampled_from(_DESCRIPTION)), st.sets(st.sampled_from(_BESIDES), max_size=2)).map(
+    lambda parts: tuple(sorted(parts[0] | parts[1]))
+)
+
+
+@given(st.lists(st.tuples(TRIPLES, TRIPLES), min_size=1, max_size=6))
+def test_a_record_that_is_kept_up_to_date_is_the_one_made_at_once(deltas):
+    record, told = RdfRecord(Names()), TaskGraph()
+    for added, removed in deltas:
+        told.apply(record.fold(record.stated.net(Delta(tuple(added), tuple(removed)))).change)
+    whole = RdfRecord(Names())
+    whole.fold(Delta(tuple(record.stated)))
+    assert keyed(record.snapshot()) == keyed(whole.snapshot()) == keyed(told.snapshot())
+
+
+def keyed(snapshot: GraphSnapshot) -> tuple[Any, Any]:
+    """What a graph holds, with keys in the place of ids."""
+    nodes = {node.id: (node.key, node.labels, repr(node.properties)) for node in snapshot.nodes}
+    edges = [(edge.type, nodes[edge.source], nodes[edge.target], repr(edge.properties)) for edge in snapshot.edges]
+    return sorted(nodes.values()), sorted(edges)
 
 
 def taken(record: RdfRecord, snapshot: GraphSnapshot) -> None:
