@@ -125,5 +125,25 @@ class ToolContext(Protocol):
     ) -> Reply:
         """Asks the model of a role."""
 
+    async def answer(self, prompt: str, *, role: Role = "tool", images: Sequence[str] = ()) -> str:
+        """Asks one prompt and gives the reply's text, without a model's reasoning.
+
+        Args:
+            prompt: The text.
+            role: Whose model.
+            images: Images to look at, as ``data:`` URLs.
+
+        Raises:
+            ContextOverflow: The prompt is too long for the model.
+            ModelError: The request failed for good.
+        """
+
+    @property
+    def tools(self) -> Sequence[str]:
+        """Names of the run's tools."""
+
+    async def call(self, name: str, arguments: Mapping[str, Any]) -> ToolResult:
+        """Calls another tool of the run, as a part of this call; its failure is a result with ``failed`` set."""
+
     async def once(self, key: str, function: Callable[[], Awaitable[JsonValue]]) -> JsonValue:
         """Runs an outside call once for this tool call and ``key``; later (after a resume) its recorded result."""

@@ -98,7 +98,9 @@ async def _answer(
     models = ModelDesk(journal, parts.clients, parts.model_names, budget)
     calls = CallContext(task.question, files, parts.sandbox, models, journal, code.run, parts.prompts.fill)
     specs, tools = await open_tools(journal, parts.tools, calls)
-    limits = parts.options.limits
+    retries = parts.options.limits.max_tool_retries
+    toolbox = ToolDesk(journal, specs, tools, retries, calls.enter, budget, reveal=files.reveal)
+    calls.attach(toolbox)
     desk = GraphDesk(
         journal,
         graph.dialect,
@@ -116,7 +118,7 @@ async def _answer(
         task=task,
         options=parts.options,
         graph=desk,
-        tools=ToolDesk(journal, specs, tools, limits.max_tool_retries, calls.enter, budget, reveal=files.reveal),
+        tools=toolbox,
         files=files,
         solver=parts.solver,
         sandbox=parts.sandbox,

@@ -2,16 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextvars import ContextVar
+from typing import Any, Protocol
 
-from kgot_core.contracts.model import Message, Reply, Request, Role, ToolSpec
+from kgot_core.contracts.model import Message, Reply, Request, Role, ToolCallRequest, ToolSpec
 from kgot_core.contracts.sandbox import CodeJob, CodeResult, Sandbox
+from kgot_core.contracts.tools import ToolResult
 from kgot_core.events import OutsideCalled
 from kgot_core.graph.values import JsonValue
+from kgot_core.reading.reasoning import strip_reasoning
 from kgot_core.run.files import FileShelf
 from kgot_core.run.journal import Journal
 from kgot_core.run.model import ModelDesk
+
+
+class Desk(Protocol):
+    """What is needed of the run's tools; see :class:`kgot_core.run.toolbox.ToolDesk`."""
+
+    @property
+    def specs(self) -> Sequence[ToolSpec]:
+        """The tools on offer."""
+
+    def problem(self, call: ToolCallRequest) -> str:
+        """Tells why a call cannot be made."""
+
+    async def call(self, step: str, call: ToolCallRequest) -> ToolResult:
+        """Calls a tool."""
 
 
 class CallContext:
@@ -46,6 +63,11 @@ class CallContext:
         self._run_code = run_code
         self._place: ContextVar[tuple[str, str]] = ContextVar("kgot-tool-call")
         self._asked: dict[str, int] = {}
+        self._desk: Desk | None = None
+
+    def attach(self, desk: Desk) -> None:
+        """Takes the run's tools, which are made with this context and so come later."""
+        self._desk = desk
 
     def enter(self, step: str, tool: str) -> None:
         """Says that the current task makes this call."""
@@ -58,6 +80,30 @@ class CallContext:
         step, tool = self._place.get()
         request = Request(tuple(messages), tuple(tools))
         return await self._models.ask(self._next(f"{step}/ask"), "tool", role, request, n, tool=tool)
+
+    async def answer(self, prompt: str, *, role: Role = "tool", images: Sequence[str] = ()) -> str:
+        """Asks one prompt and gives the reply's text, without a model's reasoning."""
+        reply = await self.ask([Message("user", prompt, images=tuple(images))], role=role)
+        return strip_reasoning(reply.completions[0].text)
+
+    @property
+    def tools(self) -> Sequence[str]:
+        """Names of the run's tools."""
+        return tuple(spec.name for spec in self._desk.specs) if self._desk is not None else ()
+
+    async def call(self, name: str, arguments: Mapping[str, Any]) -> ToolResult:
+        """Calls another tool of the run, as a part of this call."""
+        step, _ = place = self._place.get()
+        request = ToolCallRequest(name, dict(arguments))
+        inner = self._next(f"{step}/call")
+        if self._desk is None or (problem := self._desk.problem(request)):
+            text = problem if self._desk is not None else "tools cannot be called while they are made"
+            return ToolResult(inner, name, request.arguments, text, failed=True)
+        try:
+            return await self._desk.call(inner, request)
+        finally:
+            # The inner call has entered; what follows is this call's again.
+            self._place.set(place)
 
     async def execute(self, job: CodeJob) -> CodeResult:
         """Runs model-written code in the sandbox."""

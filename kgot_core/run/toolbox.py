@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -78,6 +80,7 @@ class ToolDesk:
         self._sleep = sleep
         self._reveal = reveal
         self._alone = asyncio.Lock()
+        self._within: ContextVar[bool] = ContextVar("kgot-alone", default=False)
         self._done: dict[str, ToolResult] = {}
         self._results: dict[str, ToolResult] = {}
         self._tries: dict[str, int] = {}
@@ -134,7 +137,7 @@ class ToolDesk:
                 if entry.provider.parallel:
                     text, artifact = await self._invoke(step, entry, arguments)
                 else:
-                    async with self._alone:
+                    async with self._one_at_a_time():
                         text, artifact = await self._invoke(step, entry, arguments)
             except TransientToolError as error:
                 cause = str(error)
@@ -163,6 +166,19 @@ class ToolDesk:
                     tool=name, arguments=arguments, text=text, sources=sources, files=tuple(artifact.files)
                 )
         return ToolCalled(tool=name, arguments=arguments, text=cause, failed=True)
+
+    @contextlib.asynccontextmanager
+    async def _one_at_a_time(self) -> AsyncIterator[None]:
+        """Waits for other such calls, but not for the one that makes this call."""
+        if self._within.get():
+            yield
+            return
+        async with self._alone:
+            token = self._within.set(True)
+            try:
+                yield
+            finally:
+                self._within.reset(token)
 
     async def _invoke(self, step: str, entry: OpenTool, arguments: dict[str, Any]) -> tuple[str, ToolArtifact]:
         tool = entry.tool

@@ -7,9 +7,7 @@ from typing import Any
 from langchain_core.tools import BaseTool
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 
-from kgot_core.contracts.model import user
 from kgot_core.contracts.tools import ToolContext
-from kgot_core.reading.blocks import strip_reasoning
 
 
 class AskArguments(BaseModel):
@@ -38,8 +36,7 @@ class AskLlm(BaseTool):
         self._context = context
 
     async def _arun(self, question: str) -> str:
-        reply = await self._context.ask([user(self._context.prompt("ask_llm", question=question))])
-        return strip_reasoning(reply.completions[0].text)
+        return await self._context.answer(self._context.prompt("ask_llm", question=question))
 
     def _run(self, question: str) -> str:
         raise NotImplementedError("ask_llm is asynchronous; call it with arun or ainvoke")
