@@ -57,7 +57,8 @@ newest: .venv/.developed  ## Hold the Neo4j plugin to its suite on the newest Ne
 	@echo "installing what the tests need into .venv ..."
 	@$(PIP) install 'pip>=25.1'
 	@$(PIP) install --requirement plugins/dev.txt --editable '.[openai,ollama,docker,science,testing]' \
-		--editable 'plugins/kgot-networkx[analytics]' --editable 'plugins/kgot-rdf[shacl,owl]' --group dev
+		--editable 'plugins/kgot-networkx[analytics]' --editable 'plugins/kgot-rdf[shacl,owl]' \
+		--editable 'plugins/kgot-tools-media[ocr,seven-zip]' --group dev
 	@touch $@
 
 clean:  ## Remove the environment and build results.

@@ -1,0 +1,1 @@
+"""Tools of kgot that read files: documents, archives, images and sound."""

@@ -1,0 +1,119 @@
+"""Documents of a run: read once in a child process, then kept."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kgot_core.errors import KgotError
+from kgot_tools_media.parts import Part
+from kgot_tools_media.process import Limits, Told, run_child
+
+
+@dataclass(frozen=True)
+class Document:
+    """What a file holds.
+
+    Attributes:
+        name: The file's name in the run.
+        kind: What it is called.
+        family: ``document``, or which other reader it needs: ``image``, ``sound``, ``archive``.
+        facts: Short facts for its first line.
+        notes: What one has to know of it.
+        parts: Its content.
+        sha256: Hash of the file.
+    """
+
+    name: str
+    kind: str
+    family: str
+    facts: Sequence[str] = ()
+    notes: Sequence[str] = ()
+    parts: Sequence[Part] = ()
+    sha256: str = ""
+
+    @property
+    def title(self) -> str:
+        """Its first line."""
+        return f"{self.name}: {', '.join([self.kind, *self.facts])}"
+
+
+class FileUnreadable(KgotError):
+    """A file cannot be read; the message says why, and the hint is the way out."""
+
+
+class Documents:
+    """Reads files; one that was read is kept for the run.
+
+    Args:
+        limits: What reading one file may use.
+    """
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._kept: dict[tuple[str, str], Document] = {}
+
+    async def read(self, name: str, path: Path, password: str = "") -> Document:
+        """Reads a file.
+
+        Args:
+            name: Its name in the run, for messages.
+            path: Where it is.
+            password: Password of a protected file.
+
+        Raises:
+            FileUnreadable: It cannot be read.
+        """
+        digest = _digest(path)
+        if (digest, password) not in self._kept:
+            job = {"do": "read", "path": str(path), "options": {"password": password}}
+            told = await run_child(job, self._limits)
+            self._kept[(digest, password)] = _document(name, told, digest, self._limits)
+        return self._kept[(digest, password)]
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest() + path.suffix.lower()
+
+
+def _document(name: str, told: Told, digest: str, limits: Limits) -> Document:
+    if told.problem:
+        raise FileUnreadable(f"{name} {told.problem}", hint=told.hint)
+    found: dict[str, Any] = {}
+    facts, notes, parts = list[str](), list[str](), list[Part]()
+    for message in told.messages:
+        if "part" in message:
+            parts.append(Part(**message["part"]))
+        elif "fact" in message:
+            facts.append(message["fact"])
+        elif "note" in message:
+            notes.append(message["note"])
+        else:
+            found.update(message)
+    if told.ended:
+        reason, way_out = ended(told, limits)
+        if not parts:
+            raise FileUnreadable(f"{name} {reason}", hint=way_out)
+        notes.insert(0, f"only the content up to here could be read: it {reason} ({way_out})")
+    return Document(name, found.get("kind", "file"), found.get("family", "document"), facts, notes, parts, digest[:64])
+
+
+def ended(told: Told, limits: Limits, tool: str = "tools.inspect_file") -> tuple[str, str]:
+    """Tells why a child process did not come to its end, and the way out.
+
+    Args:
+        told: What it wrote.
+        limits: What it could use.
+        tool: Where the settings of these limits stand.
+    """
+    match told.ended:
+        case "time":
+            return f"took longer than {limits.seconds:g} seconds", f"{tool}.seconds allows more"
+        case "memory":
+            return f"needs more than {limits.memory_mb} MiB of memory", f"{tool}.memory_mb allows more"
+        case _:
+            return f"is damaged and cannot be read: {told.cause}", "ask for the file again, or use another one"

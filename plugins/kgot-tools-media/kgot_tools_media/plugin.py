@@ -1,0 +1,61 @@
+"""The entry point: tools that read files."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from kgot_core.hookspecs import hookimpl
+from kgot_core.providers import Problem, ToolProvider
+from kgot_tools_media.settings import ArchiveSettings, ReadingSettings
+
+if TYPE_CHECKING:
+    from langchain_core.tools import BaseTool
+
+    from kgot_core.contracts.tools import ToolContext
+
+_READERS = ("bs4", "lxml", "mammoth", "markdownify", "odfdo", "olefile", "openpyxl", "pdfplumber", "pptx", "pypdfium2")
+
+
+def check(settings: object) -> Problem | None:
+    """Tells whether what reads documents is installed."""
+    missing = [name for name in _READERS if importlib.util.find_spec(name) is None]
+    if missing:
+        return Problem(f"not installed: {', '.join(missing)}", "pip install --force-reinstall kgot-tools-media")
+    return None
+
+
+def _inspect_file(settings: ReadingSettings, context: ToolContext) -> Sequence[BaseTool]:
+    from kgot_tools_media.tools.inspect_file import InspectFile
+
+    return [InspectFile(context, settings)]
+
+
+def _extract_archive(settings: ArchiveSettings, context: ToolContext) -> Sequence[BaseTool]:
+    from kgot_tools_media.tools.extract_archive import ExtractArchive
+
+    return [ExtractArchive(context, settings)]
+
+
+@hookimpl
+def kgot_tools() -> Iterable[ToolProvider]:
+    """The tools."""
+    return [
+        ToolProvider(
+            name="inspect_file",
+            summary="Reads documents of every kind as Markdown, or answers a question from them.",
+            settings=ReadingSettings,
+            check=check,
+            create=_inspect_file,
+            seconds=900.0,
+        ),
+        ToolProvider(
+            name="extract_archive",
+            summary="Unpacks archives within limits, and shows what small files in them hold.",
+            settings=ArchiveSettings,
+            check=check,
+            create=_extract_archive,
+            seconds=600.0,
+        ),
+    ]

@@ -1,0 +1,36 @@
+"""Settings of the tools."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+
+def _setting(default: Any, help: str, **marks: Any) -> Any:
+    return field(default=default, metadata={"help": help, **marks})
+
+
+@dataclass(frozen=True)
+class ReadingSettings:
+    """``tools.inspect_file.*``."""
+
+    tokens: int = _setting(6_000, "Tokens of content that one call gives at most", minimum=200)
+    question_tokens: int = _setting(8_000, "Tokens that the model reads at once to answer a question", minimum=200)
+    question_parts: int = _setting(
+        12, "Parts of a long file that are read for a question; of more, those that share most words with it", minimum=1
+    )
+    seconds: float = _setting(120.0, "How long reading one file may take, in seconds", above=0)
+    memory_mb: int = _setting(2_048, "Memory of the process that reads a file, in MiB", minimum=64)
+
+
+@dataclass(frozen=True)
+class ArchiveSettings:
+    """``tools.extract_archive.*``."""
+
+    total_mb: int = _setting(256, "What one archive may unpack to in all, in MiB", minimum=1)
+    files: int = _setting(1_000, "Files that are unpacked at most", minimum=1)
+    ratio: int = _setting(200, "How many times its packed size a file above 8 MiB may be", minimum=1)
+    depth: int = _setting(3, "How deep archives within archives are unpacked", minimum=1)
+    shown_tokens: int = _setting(3_000, "Tokens of the files' contents that are shown at once", minimum=0)
+    seconds: float = _setting(120.0, "How long unpacking may take, in seconds", above=0)
+    memory_mb: int = _setting(512, "Memory of the process that unpacks, in MiB", minimum=64)
