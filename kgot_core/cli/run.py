@@ -24,6 +24,8 @@ T = TypeVar("T", int, float)
 @click.option("--file", "files", metavar="PATH", multiple=True, help="Attach a file; may be repeated.")
 @click.option("--graph", metavar="FILE|RUN", help="Start from the graph in a file, or at the end of a run.")
 @click.option("--keep-graph", is_flag=True, help="Go on with the graph that the store holds, and leave it there.")
+@click.option("--folder", "folders", metavar="DIR", multiple=True, help="Let tools search and read a folder.")
+@click.option("--allow-path", "allowed", metavar="PATH", multiple=True, help="Let tools read a file or folder.")
 @click.option("--strategy", metavar="NAME", help="Who runs the whole task.")
 @click.option("--abstain-below", metavar="SHARE", help="Say that it is not known where samples agree less, 0 to 1.")
 @click.option("--tool-model", metavar="SPEC", help="Model of the role tool, as provider:name.")
@@ -87,6 +89,8 @@ def _overrides(
     max_cost: str | None,
     max_tokens: str | None,
     deadline: str | None,
+    folders: tuple[str, ...],
+    allowed: tuple[str, ...],
 ) -> list[Override]:
     """Gives the command's own options as settings; each option that was given stands above ``--set``."""
     from kgot_core.settings import Override
@@ -103,6 +107,8 @@ def _overrides(
         "--deadline": ("caps.deadline", _duration("--deadline", deadline)),
         "--max-iterations": ("loop.max_iterations", _number("--max-iterations", max_iterations, int, "a whole number")),
         "--allow-install": ("tools.run_python_code.allow_install", allow_install or None),
+        "--folder": ("files.folders", folders),
+        "--allow-path": ("files.allow", allowed),
     }
     return [Override(key, value, option) for option, (key, value) in named.items() if value not in (None, ())]
 

@@ -79,8 +79,14 @@ class RunFiles(Protocol):
     def names(self) -> Sequence[str]:
         """Names of all files, attachments first; two attachments with one name get different names here."""
 
+    @property
+    def folders(self) -> Sequence[Path]:
+        """The user's own folders of documents that tools may search and read."""
+
     def path(self, name: str) -> Path:
-        """Gives a file's path by its name (or an attachment's own path).
+        """Gives a file's path by its name, by its own path, or by its path within one of the folders.
+
+        Whatever it is called, a file that lies outside what the user opened is none of the run's.
 
         Raises:
             KgotError: No such file belongs to the run; the message lists those that do.

@@ -17,12 +17,22 @@ class FileShelf:
     Args:
         attachments: The task's files.
         folder: Where new files go; ``None`` makes a temporary folder when it is first needed.
+        folders: Folders of the user's that tools may search and read.
+        allowed: Further files and folders that may be read by their path.
 
     Raises:
-        UsageError: An attachment is missing or cannot be read.
+        UsageError: An attachment is missing or cannot be read, or something that is to be opened does not exist.
     """
 
-    def __init__(self, attachments: Sequence[Path], folder: Path | None) -> None:
+    def __init__(
+        self,
+        attachments: Sequence[Path],
+        folder: Path | None,
+        folders: Sequence[Path] = (),
+        allowed: Sequence[Path] = (),
+    ) -> None:
+        self.folders = tuple(_folder(path) for path in folders)
+        self._allowed = (*self.folders, *(_there(path) for path in allowed))
         self._files: dict[str, Path] = {}
         self._made: dict[str, Path] = {}
         self._folder = folder
@@ -82,8 +92,23 @@ class FileShelf:
         for path in self._files.values():
             if str(path) == name:
                 return path
+        opened = self._opened(name)
+        if opened is not None:
+            return opened
         known = ", ".join(self._files) or "none"
         raise KgotError(f"no file {name!r} belongs to this task; its files: {known}")
+
+    def _opened(self, name: str) -> Path | None:
+        """Finds a file below what the user opened; links are followed first, so none leads out of it."""
+        # A file is named from within a folder, with the folder's own name before it, or from where the program runs.
+        for root in (*self.folders, *(folder.parent for folder in self.folders), Path()):
+            try:
+                path = (root / name).resolve()
+                if any(path == allowed or allowed in path.parents for allowed in self._allowed) and path.is_file():
+                    return path
+            except (OSError, ValueError, RuntimeError):
+                continue
+        return None
 
     def add(self, path: Path) -> str:
         """Makes a file of the run known; one that is known already keeps its name."""
@@ -148,6 +173,18 @@ def describe_attachment(path: Path) -> dict[str, JsonValue]:
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256")
         return {"name": path.name, "path": str(path), "bytes": file.tell(), "sha256": digest.hexdigest()}
+
+
+def _there(path: Path) -> Path:
+    if not path.exists():
+        raise UsageError(f"{path}, which tools may read, does not exist")
+    return path.resolve()
+
+
+def _folder(path: Path) -> Path:
+    if not path.is_dir():
+        raise UsageError(f"{path} is not a folder", hint="--folder names a folder of documents")
+    return path.resolve()
 
 
 def _checked(path: Path) -> Path:

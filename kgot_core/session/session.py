@@ -134,7 +134,13 @@ class Session:
         if folder is None and self._runs is not None:
             refuse_run_folder(self._runs)
             folder = self.folder_of(run)
-        files = FileShelf(task.files, folder / "files" if folder is not None else None)
+        opened = self._settings.core.files
+        files = FileShelf(
+            task.files,
+            folder / "files" if folder is not None else None,
+            [Path(path) for path in opened.folders],
+            [Path(path) for path in opened.allow],
+        )
         async with self._turn:
             writer = RunWriter(folder) if folder is not None else None
             journal = Journal(run, writer, self._told(sinks, run, folder), redact=self._redact)

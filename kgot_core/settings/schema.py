@@ -146,6 +146,19 @@ class ToolsSettings:
 
 
 @dataclass(frozen=True)
+class FilesSettings:
+    """``files.*``: what tools may read beside the task's attachments and what they made themselves."""
+
+    folders: tuple[str, ...] = setting((), "folders of documents that tools search and read", trusted=True, path=True)
+    allow: tuple[str, ...] = setting(
+        (),
+        "files, or folders with all below them, that tools read by their path",
+        trusted=True,
+        path=True,
+    )
+
+
+@dataclass(frozen=True)
 class SinksSettings:
     """``sinks.enabled``. Tables of sinks stand beside, ``sinks.<name>.*``."""
 
@@ -254,5 +267,6 @@ class CoreSettings:
     voters: VoterSettings = field(default_factory=VoterSettings)
     votes: VotesSettings = field(default_factory=VotesSettings)
     tools: ToolsSettings = field(default_factory=ToolsSettings)
+    files: FilesSettings = field(default_factory=FilesSettings)
     sinks: SinksSettings = field(default_factory=SinksSettings)
     plugins: PluginSettings = field(default_factory=PluginSettings)

@@ -57,6 +57,8 @@ class Setting:
         sandbox: Where scripts run.
         limits: The loop's limits.
         folder: Folder for files of the run.
+        folders: Folders of the user's that tools may search and read.
+        allowed: Further files and folders that tools may read.
     """
 
     script: Any = field(default_factory=lambda: lambda asked: NOTHING)
@@ -69,6 +71,8 @@ class Setting:
     sandbox: Sandbox = field(default_factory=lambda: MONTY.open(MONTY.settings()))
     limits: LoopLimits = field(default_factory=lambda: LoopLimits(max_iterations=2, max_llm_attempts=1))
     folder: Path | None = None
+    folders: Sequence[Path] = ()
+    allowed: Sequence[Path] = ()
 
 
 @dataclass(frozen=True)
@@ -136,7 +140,7 @@ async def run_strategy(strategy: Strategy, setting: Setting) -> Ended[None]:
         tools=setting.tools,
     )
     task = Task(setting.question, tuple(setting.files))
-    files = FileShelf(task.files, setting.folder)
+    files = FileShelf(task.files, setting.folder, setting.folders, setting.allowed)
     journal = Journal("suite", None, [sink])
     context = OpenContext(GraphScope("suite"), setting.sandbox)
     answer = await run_task(parts, task, files, started(parts, task, files), journal, None, context)

@@ -64,6 +64,8 @@ def run(address: str, *arguments: str, **more: Any) -> list[str]:
 BAD: Mapping[str, tuple[list[str], int, str]] = {
     "missing file": ([QUESTION, "--file", "gone.csv"], 2, "the file gone.csv does not exist"),
     "folder as file": ([QUESTION, "--file", "deep"], 2, "deep is not a file"),
+    "missing folder": ([QUESTION, "--folder", "gone"], 2, "gone is not a folder"),
+    "missing path to allow": ([QUESTION, "--allow-path", "gone"], 2, "gone, which tools may read, does not exist"),
     "empty file name": ([QUESTION, "--file", ""], 2, "is not a file"),
     "negative limit": ([QUESTION, "--max-iterations", "-1"], 2, "max_iterations"),
     "cost that is no number": ([QUESTION, "--max-cost", "much"], 2, "--max-cost takes a number, not 'much'"),

@@ -69,7 +69,7 @@ def sources_of(document: Document, text: str, read: Sequence[Window]) -> tuple[S
     named = [place for place in _BRACKET.findall(text) if _known(document.parts, place)]
     places = list(dict.fromkeys(named)) or [window.place for window in read]
     digest = document.sha256
-    return tuple(Source(document.name, place=place, sha256=digest) for place in places[:MOST_SOURCES])
+    return tuple(Source(document.address, place=place, sha256=digest) for place in places[:MOST_SOURCES])
 
 
 def _chosen(every: Sequence[Window], question: str, most: int) -> list[Window]:
@@ -96,7 +96,7 @@ async def _notes(
 async def _ask(
     context: ToolContext, prompt: str, document: Document, question: str, window: Window, tokens: int
 ) -> str:
-    content = as_data("file", window.text, name=document.name, part=window.place)
+    content = as_data("file", window.text, name=document.address, part=window.place)
     try:
         return await context.answer(fill(prompt, content=content, question=question))
     except ContextOverflow:

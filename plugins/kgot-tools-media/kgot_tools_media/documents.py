@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from kgot_core.errors import KgotError
+from kgot_tools_media.locating import Located
 from kgot_tools_media.parts import Part
 from kgot_tools_media.process import Limits, Told, run_child
 
@@ -19,6 +20,7 @@ class Document:
 
     Attributes:
         name: The file's name in the run.
+        address: How a source names it.
         kind: What it is called.
         family: ``document``, or which other reader it needs: ``image``, ``sound``, ``archive``.
         facts: Short facts for its first line.
@@ -28,6 +30,7 @@ class Document:
     """
 
     name: str
+    address: str
     kind: str
     family: str
     facts: Sequence[str] = ()
@@ -38,7 +41,8 @@ class Document:
     @property
     def title(self) -> str:
         """Its first line."""
-        return f"{self.name}: {', '.join([self.kind, *self.facts])}"
+        known = f" ({self.name} for scripts)" if self.address != self.name else ""
+        return f"{self.address}{known}: {', '.join([self.kind, *self.facts])}"
 
 
 class FileUnreadable(KgotError):
@@ -54,38 +58,34 @@ class Documents:
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._kept: dict[tuple[str, str], Document] = {}
+        self._kept: dict[tuple[str, str, str], Document] = {}
 
-    async def read(self, name: str, path: Path, password: str = "") -> Document:
+    async def read(self, located: Located, password: str = "") -> Document:
         """Reads a file.
 
         Args:
-            name: Its name in the run, for messages.
-            path: Where it is.
+            located: The file.
             password: Password of a protected file.
 
         Raises:
             FileUnreadable: It cannot be read.
         """
+        path = located.path
         digest = _digest(path)
-        if (digest, password) not in self._kept:
+        # Two files may hold the same and still have names of their own.
+        key = (located.name, digest, password)
+        if key not in self._kept:
             job = {"do": "read", "path": str(path), "options": {"password": password}}
             told = await run_child(job, self._limits)
-            self._kept[(digest, password)] = _document(name, told, digest, self._limits)
-        return self._kept[(digest, password)]
+            self._kept[key] = _document(located, told, digest, self._limits)
+        return self._kept[key]
 
 
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest() + path.suffix.lower()
-
-
-def _document(name: str, told: Told, digest: str, limits: Limits) -> Document:
-    if told.problem:
-        raise FileUnreadable(f"{name} {told.problem}", hint=told.hint)
+def document_of(located: Located, messages: Sequence[Mapping[str, Any]], digest: str = "") -> Document:
+    """Makes a document of what a child process wrote about it."""
     found: dict[str, Any] = {}
     facts, notes, parts = list[str](), list[str](), list[Part]()
-    for message in told.messages:
+    for message in messages:
         if "part" in message:
             parts.append(Part(**message["part"]))
         elif "fact" in message:
@@ -94,12 +94,27 @@ def _document(name: str, told: Told, digest: str, limits: Limits) -> Document:
             notes.append(message["note"])
         else:
             found.update(message)
-    if told.ended:
-        reason, way_out = ended(told, limits)
-        if not parts:
-            raise FileUnreadable(f"{name} {reason}", hint=way_out)
-        notes.insert(0, f"only the content up to here could be read: it {reason} ({way_out})")
-    return Document(name, found.get("kind", "file"), found.get("family", "document"), facts, notes, parts, digest[:64])
+    kind, family = found.get("kind", "file"), found.get("family", "document")
+    return Document(located.name, located.address, kind, family, facts, notes, parts, digest)
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest() + path.suffix.lower()
+
+
+def _document(located: Located, told: Told, digest: str, limits: Limits) -> Document:
+    name = located.address
+    if told.problem:
+        raise FileUnreadable(f"{name} {told.problem}", hint=told.hint)
+    document = document_of(located, told.messages, digest[:64])
+    if not told.ended:
+        return document
+    reason, way_out = ended(told, limits)
+    if not document.parts:
+        raise FileUnreadable(f"{name} {reason}", hint=way_out)
+    note = f"only the content up to here could be read: it {reason} ({way_out})"
+    return replace(document, notes=[note, *document.notes])
 
 
 def ended(told: Told, limits: Limits, tool: str = "tools.inspect_file") -> tuple[str, str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from kgot_core.hookspecs import hookimpl
 from kgot_core.providers import Problem, ToolProvider
-from kgot_tools_media.settings import ArchiveSettings, ReadingSettings
+from kgot_tools_media.settings import ArchiveSettings, ReadingSettings, SearchSettings
 
 if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
@@ -38,6 +38,15 @@ def _extract_archive(settings: ArchiveSettings, context: ToolContext) -> Sequenc
     return [ExtractArchive(context, settings)]
 
 
+def _search_files(settings: SearchSettings, context: ToolContext) -> Sequence[BaseTool]:
+    from kgot_tools_media.tools.search_files import SearchFiles
+
+    # With one file or none there is nothing to choose from, and a tool more only misleads a small model.
+    if not context.files.folders and len(context.files.names()) < 2:
+        return []
+    return [SearchFiles(context, settings)]
+
+
 @hookimpl
 def kgot_tools() -> Iterable[ToolProvider]:
     """The tools."""
@@ -56,6 +65,14 @@ def kgot_tools() -> Iterable[ToolProvider]:
             settings=ArchiveSettings,
             check=check,
             create=_extract_archive,
+            seconds=600.0,
+        ),
+        ToolProvider(
+            name="search_files",
+            summary="Searches the folders of documents that the user opened, and several attachments.",
+            settings=SearchSettings,
+            check=check,
+            create=_search_files,
             seconds=600.0,
         ),
     ]

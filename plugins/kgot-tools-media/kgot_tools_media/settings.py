@@ -24,6 +24,16 @@ class ReadingSettings:
 
 
 @dataclass(frozen=True)
+class SearchSettings:
+    """``tools.search_files.*``."""
+
+    files: int = _setting(2_000, "Files that are searched at most", minimum=1)
+    tokens: int = _setting(3_000, "Tokens of passages that one search gives", minimum=200)
+    seconds: float = _setting(300.0, "How long reading all files may take, in seconds", above=0)
+    memory_mb: int = _setting(1_024, "Memory of the process that reads them, in MiB", minimum=64)
+
+
+@dataclass(frozen=True)
 class ArchiveSettings:
     """``tools.extract_archive.*``."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -47,6 +47,7 @@ def run_tool(
     folder: Path,
     script: Any = None,
     settings: Mapping[str, Any] | None = None,
+    folders: Sequence[Path] = (),
 ) -> Ended[ToolResult]:
     """Calls a tool of this package in a real run.
 
@@ -57,6 +58,7 @@ def run_tool(
         folder: Folder for files of the run.
         script: Replies of the model.
         settings: Settings of the tool that is called.
+        folders: Folders that the user opened.
     """
     entries = [
         ToolEntry(provider, provider.settings(**((settings or {}) if provider.name == name else {})))
@@ -66,7 +68,9 @@ def run_tool(
     async def work(run: Run) -> ToolResult:
         return await run.tools.call("test", ToolCallRequest(name, arguments))
 
-    setting = Setting(files=attached, tools=entries, folder=folder, **({"script": script} if script else {}))
+    setting = Setting(
+        files=attached, tools=entries, folder=folder, folders=folders, **({"script": script} if script else {})
+    )
     return try_in_run(work, setting)
 
 
@@ -87,3 +91,13 @@ def call(tmp_path: Path) -> Callable[..., ToolResult]:
 def read() -> Callable[..., Reading]:
     """Reads a file in this process: ``read(path)``, ``read(path, password)``."""
     return Reading
+
+
+@pytest.fixture
+def run_in_folder(tmp_path: Path) -> Callable[..., ToolResult]:
+    """Calls a tool with folders of the user's opened: ``run_in_folder("search_files", folder, query="...")``."""
+
+    def made(name: str, *folders: Path, files: Sequence[Path] = (), **given: Any) -> ToolResult:
+        return run_tool(name, given, list(files), tmp_path / "run", folders=folders).result
+
+    return made

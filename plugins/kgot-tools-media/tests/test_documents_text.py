@@ -77,6 +77,19 @@ def test_quotes_escaped_by_a_backslash_are_read_and_said(read: Any, tmp_path: Pa
     assert any("escapechar" in note for note in reading.notes)
 
 
+def test_a_table_from_a_wiki_keeps_every_cell(read: Any, tmp_path: Path) -> None:
+    rows = [
+        ["Season", "Giant\nSlalom", "Result"],
+        ["2004–05", "–", 'Lost "the final", 1–2'],
+        ["", "1 | 2", "C:\\ports"],
+        ["Søren Ødegård", "<br>", "a\\"],
+    ]
+    written = "".join(",".join('"' + cell.replace('"', '\\"') + '"' for cell in row) + "\n" for row in rows[:2])
+    written += '"","1 | 2","C:\\\\ports"\n"Søren Ødegård","<br>","a\\\\"\n'
+    (tmp_path / "wiki.csv").write_text(written, encoding="utf-8")
+    assert table_of(read(tmp_path / "wiki.csv")) == rows
+
+
 def test_rows_of_other_lengths_are_said(read: Any, tmp_path: Path) -> None:
     (tmp_path / "odd.csv").write_text("a,b\n1,2\n3\n4,5\n")
     reading = read(tmp_path / "odd.csv")

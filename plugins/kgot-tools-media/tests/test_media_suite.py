@@ -33,3 +33,8 @@ class TestExtractArchive(ToolSuite):
     attachments: ClassVar[Mapping[str, str]] = {"mail.eml": MAIL}
     calls: ClassVar[Mapping[str, Mapping[str, Any]]] = {"extract_archive": {"path": "mail.eml"}}
     bad_calls: ClassVar[Mapping[str, Mapping[str, Any]]] = {"extract_archive": {"path": "not-there.zip"}}
+
+
+class TestSearchFiles(ToolSuite):
+    provider = PROVIDERS["search_files"]
+    attachments: ClassVar[Mapping[str, str]] = {"tides.txt": "High tide 14:05", "dues.txt": "Harbour dues of 1952: 40"}

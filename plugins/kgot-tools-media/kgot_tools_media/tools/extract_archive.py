@@ -110,7 +110,7 @@ class ExtractArchive(MediaTool):
             if one.member.bytes > room * 64:
                 continue
             try:
-                document = await self._documents.read(one.name, self._context.files.path(one.name))
+                document = await self._documents.read(Located(one.name, Path(one.member.file), one.name))
             except FileUnreadable as error:
                 blocks.append(f"[Note: {error}]")
                 continue

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -61,7 +62,7 @@ class InspectFile(MediaTool):
 
     async def _arun(self, path: str, question: str = "", page: int = 1, password: str = "") -> tuple[str, ToolArtifact]:
         located = locate(self._context, path)
-        document = await self._documents.read(located.name, located.path, password)
+        document = await self._documents.read(located, password)
         if document.family != "document":
             return await self._by_other_tool(document, located, question.strip(), password)
         if question.strip():
@@ -78,20 +79,20 @@ class InspectFile(MediaTool):
     def _shown(self, document: Document, page: int) -> tuple[str, ToolArtifact]:
         budget = self._settings.tokens
         if not document.parts:
-            return _with_notes(document, "it holds no text"), ToolArtifact((Source(document.name),))
+            return _with_notes(document, "it holds no text"), ToolArtifact((Source(document.address),))
         own = natural(document.parts, budget)
         every = windows(document.parts, budget)
         count = max(part.last for part in document.parts) if own else len(every)
         if page > count:
             unit = document.parts[0].unit if own else "part"
-            raise KgotError(f"{document.name} has {count} {unit}s; page is 1 to {count}")
+            raise KgotError(f"{document.address} has {count} {unit}s; page is 1 to {count}")
         window = window_at(document.parts, page, budget) if own else every[page - 1]
         after = window.parts[-1].last + 1 if own else page + 1
         blocks = [f"Shown: {window.place}"] if count > 1 and window.place else []
         blocks += [window.text]
         if after <= count:
             what = f"{document.parts[0].unit}s {after} to {count}" if own else f"parts {after} to {count}"
-            blocks += [f'[To read on ({what}): inspect_file with path "{document.name}" and page {after}]']
+            blocks += [f'[To read on ({what}): inspect_file with path "{document.address}" and page {after}]']
         sources = _sources(document, window)
         return _with_notes(document, "\n\n".join(blocks)), ToolArtifact(sources)
 
@@ -101,7 +102,7 @@ class InspectFile(MediaTool):
         name = _OTHER_TOOLS[document.family]
         if name not in self._context.tools:
             raise KgotError(
-                f"{document.name} is of the kind {document.kind}: the tool {name} reads these, and this run has none",
+                f"{document.address} is of the kind {document.kind}: the tool {name} reads these, this run has none",
                 hint=f"kgot plugins show {name} says how to get it",
             )
         arguments: dict[str, str] = {"path": located.name}
@@ -115,7 +116,7 @@ class InspectFile(MediaTool):
         if not question or document.family == "image":
             return result.text, result.artifact
         # What was heard or unpacked is a text now, and is read as one.
-        text = Document(document.name, document.kind, "document", parts=tuple(line_parts(result.text)))
+        text = replace(document, family="document", parts=tuple(line_parts(result.text)))
         answered, artifact = await self._answered(text, question)
         return answered, ToolArtifact(artifact.sources, result.artifact.files)
 
@@ -129,4 +130,4 @@ def _sources(document: Document, window: Window) -> tuple[Source, ...]:
     places = window.places or ("",)
     if len(places) > MOST_SOURCES:
         places = (window.place,)
-    return tuple(Source(document.name, place=place, sha256=document.sha256) for place in places)
+    return tuple(Source(document.address, place=place, sha256=document.sha256) for place in places)

@@ -152,8 +152,9 @@ def safe_place(name: str) -> PurePosixPath | None:
 
 
 def _short(part: str) -> str:
-    """Shortens a long name and keeps its ending; a file system takes names of some 255 bytes."""
-    clean = re.sub(r'[:*?"<>|]', "_", part)
+    """Makes a name one that any file system, and the sandbox for scripts, takes; a long one keeps its ending."""
+    clean = "".join("_" if mark in ':*?"<>|' or not mark.isprintable() else mark for mark in part)
+    clean = f"_{clean}" if clean[0] in ".-~ " else clean
     while len(clean.encode()) > _NAME:
         stem, dot, ending = clean.rpartition(".")
         clean = f"{stem[:-1]}.{ending}" if dot and len(ending) < 12 and stem else clean[:-1]
