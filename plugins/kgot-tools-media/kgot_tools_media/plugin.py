@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from kgot_core.hookspecs import hookimpl
 from kgot_core.providers import Problem, ToolProvider
-from kgot_tools_media.settings import ArchiveSettings, ReadingSettings, SearchSettings
+from kgot_tools_media.settings import ArchiveSettings, ImageSettings, ReadingSettings, SearchSettings
 
 if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
@@ -38,6 +38,12 @@ def _extract_archive(settings: ArchiveSettings, context: ToolContext) -> Sequenc
     return [ExtractArchive(context, settings)]
 
 
+def _inspect_image(settings: ImageSettings, context: ToolContext) -> Sequence[BaseTool]:
+    from kgot_tools_media.tools.inspect_image import InspectImage
+
+    return [InspectImage(context, settings)]
+
+
 def _search_files(settings: SearchSettings, context: ToolContext) -> Sequence[BaseTool]:
     from kgot_tools_media.tools.search_files import SearchFiles
 
@@ -65,6 +71,14 @@ def kgot_tools() -> Iterable[ToolProvider]:
             settings=ArchiveSettings,
             check=check,
             create=_extract_archive,
+            seconds=600.0,
+        ),
+        ToolProvider(
+            name="inspect_image",
+            summary="Looks at images with a model that sees, and reads their text by character recognition.",
+            settings=ImageSettings,
+            check=check,
+            create=_inspect_image,
             seconds=600.0,
         ),
         ToolProvider(

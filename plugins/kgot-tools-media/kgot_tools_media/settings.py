@@ -44,3 +44,15 @@ class ArchiveSettings:
     shown_tokens: int = _setting(3_000, "Tokens of the files' contents that are shown at once", minimum=0)
     seconds: float = _setting(120.0, "How long unpacking may take, in seconds", above=0)
     memory_mb: int = _setting(512, "Memory of the process that unpacks, in MiB", minimum=64)
+
+
+@dataclass(frozen=True)
+class ImageSettings:
+    """``tools.inspect_image.*``."""
+
+    use_model: bool = _setting(True, "Ask the model of the role vision; off where no model sees")
+    ocr: bool = _setting(True, "Read the text of images by character recognition too, where the extra ocr is installed")
+    side: int = _setting(1_568, "Longest side of an image that the model gets, in pixels", minimum=64)
+    frames: int = _setting(6, "Frames of a moving image that are looked at", minimum=1)
+    seconds: float = _setting(120.0, "How long making one image ready may take, in seconds", above=0)
+    memory_mb: int = _setting(2_048, "Memory of the process that opens it, in MiB", minimum=64)

@@ -60,10 +60,9 @@ def run_tool(
         settings: Settings of the tool that is called.
         folders: Folders that the user opened.
     """
-    entries = [
-        ToolEntry(provider, provider.settings(**((settings or {}) if provider.name == name else {})))
-        for provider in kgot_tools()
-    ]
+    # Character recognition takes seconds, so only a test that calls the tool itself has it.
+    given = {"inspect_image": {"ocr": False}, name: settings or {}}
+    entries = [ToolEntry(provider, provider.settings(**given.get(provider.name, {}))) for provider in kgot_tools()]
 
     async def work(run: Run) -> ToolResult:
         return await run.tools.call("test", ToolCallRequest(name, arguments))

@@ -8,6 +8,8 @@ from typing import Any, ClassVar
 from kgot_core.testing.tool_suite import ToolSuite
 from kgot_tools_media.plugin import kgot_tools
 
+# One pixel: an image that is text.
+PIXEL = '<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>'
 PROVIDERS = {provider.name: provider for provider in kgot_tools()}
 # An archive that is text, as the suite's attachments are.
 MAIL = """From: odo@example.org
@@ -33,6 +35,14 @@ class TestExtractArchive(ToolSuite):
     attachments: ClassVar[Mapping[str, str]] = {"mail.eml": MAIL}
     calls: ClassVar[Mapping[str, Mapping[str, Any]]] = {"extract_archive": {"path": "mail.eml"}}
     bad_calls: ClassVar[Mapping[str, Mapping[str, Any]]] = {"extract_archive": {"path": "not-there.zip"}}
+
+
+class TestInspectImage(ToolSuite):
+    provider = PROVIDERS["inspect_image"]
+    settings = PROVIDERS["inspect_image"].settings(ocr=False)
+    attachments: ClassVar[Mapping[str, str]] = {"pixel.svg": PIXEL}
+    calls: ClassVar[Mapping[str, Mapping[str, Any]]] = {"inspect_image": {"path": "pixel.svg"}}
+    bad_calls: ClassVar[Mapping[str, Mapping[str, Any]]] = {"inspect_image": {"path": "not-there.png"}}
 
 
 class TestSearchFiles(ToolSuite):

@@ -13,7 +13,7 @@ from kgot_tools_media.child.limits import limit
 from kgot_tools_media.parts import CannotRead
 
 MOST_BYTES = 64 << 20
-_JOBS = frozenset({"read", "read_many", "unpack", "look", "listen"})
+_JOBS = frozenset({"listen", "look", "read", "read_many", "unpack"})
 
 
 class Writer:
