@@ -58,7 +58,7 @@ newest: .venv/.developed  ## Hold the Neo4j plugin to its suite on the newest Ne
 	@$(PIP) install 'pip>=25.1'
 	@$(PIP) install --requirement plugins/dev.txt --editable '.[openai,ollama,docker,science,testing]' \
 		--editable 'plugins/kgot-networkx[analytics]' --editable 'plugins/kgot-rdf[shacl,owl]' \
-		--editable 'plugins/kgot-tools-media[heic,ocr,seven-zip,svg]' --group dev
+		--editable 'plugins/kgot-tools-media[heic,ocr,seven-zip,speech,svg]' --group dev
 	@touch $@
 
 clean:  ## Remove the environment and build results.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from kgot_core.hookspecs import hookimpl
 from kgot_core.providers import Problem, ToolProvider
-from kgot_tools_media.settings import ArchiveSettings, ImageSettings, ReadingSettings, SearchSettings
+from kgot_tools_media.settings import ArchiveSettings, ImageSettings, ReadingSettings, SearchSettings, SpeechSettings
 
 if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
@@ -44,6 +44,22 @@ def _inspect_image(settings: ImageSettings, context: ToolContext) -> Sequence[Ba
     return [InspectImage(context, settings)]
 
 
+def check_speech(settings: SpeechSettings) -> Problem | None:
+    """Tells whether there is anything that can transcribe."""
+    if settings.base_url or importlib.util.find_spec("faster_whisper") is not None:
+        return None
+    return Problem(
+        "no speech model is installed and no transcription server is set",
+        "pip install 'kgot-tools-media[speech]', or set tools.transcribe_audio.base_url and api_key",
+    )
+
+
+def _transcribe_audio(settings: SpeechSettings, context: ToolContext) -> Sequence[BaseTool]:
+    from kgot_tools_media.tools.transcribe_audio import TranscribeAudio
+
+    return [TranscribeAudio(context, settings)]
+
+
 def _search_files(settings: SearchSettings, context: ToolContext) -> Sequence[BaseTool]:
     from kgot_tools_media.tools.search_files import SearchFiles
 
@@ -63,7 +79,7 @@ def kgot_tools() -> Iterable[ToolProvider]:
             settings=ReadingSettings,
             check=check,
             create=_inspect_file,
-            seconds=900.0,
+            seconds=2_400.0,
         ),
         ToolProvider(
             name="extract_archive",
@@ -88,5 +104,13 @@ def kgot_tools() -> Iterable[ToolProvider]:
             check=check,
             create=_search_files,
             seconds=600.0,
+        ),
+        ToolProvider(
+            name="transcribe_audio",
+            summary="Writes down what is said in sound and video, on this machine or by a transcription server.",
+            settings=SpeechSettings,
+            check=check_speech,
+            create=_transcribe_audio,
+            seconds=1_800.0,
         ),
     ]

@@ -56,3 +56,17 @@ class ImageSettings:
     frames: int = _setting(6, "Frames of a moving image that are looked at", minimum=1)
     seconds: float = _setting(120.0, "How long making one image ready may take, in seconds", above=0)
     memory_mb: int = _setting(2_048, "Memory of the process that opens it, in MiB", minimum=64)
+
+
+@dataclass(frozen=True)
+class SpeechSettings:
+    """``tools.transcribe_audio.*``."""
+
+    model: str = _setting("base", "Speech model on this machine: tiny, base, small, ... or a folder; extra speech")
+    language: str = _setting("", "Code of the language that is spoken, found by itself where empty")
+    base_url: str = _setting("", "Server that transcribes instead, such as https://api.openai.com/v1", trusted=True)
+    api_key: str = _setting("", "Key of that server", secret=True, trusted=True)
+    remote_model: str = _setting("whisper-1", "Model that the server is asked for")
+    tokens: int = _setting(6_000, "Tokens of a transcript that are shown at once", minimum=200)
+    seconds: float = _setting(1_500.0, "How long one transcription may take, in seconds", above=0)
+    memory_mb: int = _setting(4_096, "Memory of the process that listens, in MiB", minimum=256)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -10,6 +11,11 @@ from kgot_tools_media.plugin import kgot_tools
 
 # One pixel: an image that is text.
 PIXEL = '<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>'
+# Half a second of silence; with these numbers each byte is a letter of ASCII.
+SAMPLES = 8_224
+FORMAT = struct.pack("<IHHIIHH", 16, 1, 1, 8_192, 16_384, 2, 16)
+_DATA = b"data" + struct.pack("<I", SAMPLES) + bytes(SAMPLES)
+SILENCE = (b"RIFF" + struct.pack("<I", 36 + SAMPLES) + b"WAVEfmt " + FORMAT + _DATA).decode("ascii")
 PROVIDERS = {provider.name: provider for provider in kgot_tools()}
 # An archive that is text, as the suite's attachments are.
 MAIL = """From: odo@example.org
@@ -48,3 +54,10 @@ class TestInspectImage(ToolSuite):
 class TestSearchFiles(ToolSuite):
     provider = PROVIDERS["search_files"]
     attachments: ClassVar[Mapping[str, str]] = {"tides.txt": "High tide 14:05", "dues.txt": "Harbour dues of 1952: 40"}
+
+
+class TestTranscribeAudio(ToolSuite):
+    provider = PROVIDERS["transcribe_audio"]
+    calls: ClassVar[Mapping[str, Mapping[str, Any]]] = {"transcribe_audio": {"path": "silent.wav"}}
+    bad_calls: ClassVar[Mapping[str, Mapping[str, Any]]] = {"transcribe_audio": {"path": "not-there.mp3"}}
+    attachments: ClassVar[Mapping[str, str]] = {"silent.wav": SILENCE}

@@ -115,8 +115,10 @@ class InspectFile(MediaTool):
             raise KgotError(result.text)
         if not question or document.family == "image":
             return result.text, result.artifact
-        # What was heard or unpacked is a text now, and is read as one.
+        # What was heard or unpacked is a text now, and is read as one; a long transcript stands in a file.
         text = replace(document, family="document", parts=tuple(line_parts(result.text)))
+        if document.family == "sound" and result.artifact.files:
+            text = await self._documents.read(locate(self._context, result.artifact.files[0]))
         answered, artifact = await self._answered(text, question)
         return answered, ToolArtifact(artifact.sources, result.artifact.files)
 
