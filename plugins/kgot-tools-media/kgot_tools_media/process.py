@@ -65,7 +65,7 @@ async def run_child(job: Mapping[str, Any], limits: Limits) -> Told:
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.DEVNULL,
-        env=_environment(),
+        env=environment(),
     )
     try:
         async with asyncio.timeout(limits.seconds):
@@ -113,7 +113,7 @@ async def _messages(process: asyncio.subprocess.Process) -> AsyncIterator[Mappin
             yield json.loads(line)
 
 
-def _environment() -> dict[str, str]:
+def environment() -> dict[str, str]:
     """Gives the child what it needs to find its modules, and none of the secrets that the environment may hold."""
     package = str(Path(kgot_tools_media.__file__).resolve().parents[1])
     environment = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}

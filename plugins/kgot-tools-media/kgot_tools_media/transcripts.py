@@ -11,9 +11,9 @@ from typing import Any
 import httpx
 
 from kgot_core.errors import KgotError, TransientToolError
-from kgot_tools_media.documents import FileUnreadable, ended
+from kgot_tools_media.jobs import done_on
 from kgot_tools_media.locating import Located
-from kgot_tools_media.process import Limits, run_child
+from kgot_tools_media.process import Limits
 from kgot_tools_media.settings import SpeechSettings
 
 _TOO_LARGE, _TOO_MANY, _SERVER = 413, 429, 500
@@ -56,27 +56,21 @@ async def local_transcript(located: Located, settings: SpeechSettings) -> Transc
     limits = Limits(settings.seconds, settings.memory_mb)
     job = {
         "do": "listen",
-        "path": str(located.path),
         "model": settings.model,
         "hub": _hub(),
         "language": settings.language,
     }
-    told = await run_child(job, limits)
-    if told.problem:
-        raise FileUnreadable(f"{located.address} {told.problem}", hint=told.hint)
+    messages, early = await done_on(located, job, limits, "transcribe_audio", "start")
     heard = Transcript()
-    for message in told.messages:
+    for message in messages:
         heard.length = message.get("length", heard.length)
         heard.silent = message.get("silent", heard.silent)
         heard.language = message.get("language", heard.language)
         heard.notes += [message["note"]] if "note" in message else []
         if "start" in message:
             heard.stretches.append(Stretch(message["start"], message["end"], message["text"]))
-    if told.ended:
-        reason, way_out = ended(told, limits, "tools.transcribe_audio")
-        if not heard.stretches:
-            raise FileUnreadable(f"{located.address} {reason}", hint=way_out)
-        heard.notes.append(f"only the beginning was transcribed: it {reason} ({way_out})")
+    if early:
+        heard.notes.append(f"only the beginning was transcribed: {early}")
     return heard
 
 

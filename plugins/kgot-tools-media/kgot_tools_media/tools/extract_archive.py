@@ -12,11 +12,12 @@ from pydantic import BaseModel, Field, PrivateAttr
 
 from kgot_core.contracts.tools import ToolArtifact, ToolContext
 from kgot_core.errors import KgotError
-from kgot_tools_media.documents import Documents, FileUnreadable, ended
+from kgot_tools_media.documents import Documents
+from kgot_tools_media.jobs import FileUnreadable, done_on
 from kgot_tools_media.locating import Located, locate, source
 from kgot_tools_media.markdown import table
 from kgot_tools_media.parts import size
-from kgot_tools_media.process import Limits, run_child
+from kgot_tools_media.process import Limits
 from kgot_tools_media.settings import ArchiveSettings
 from kgot_tools_media.tools.base import MediaTool
 from kgot_tools_media.unpacking.writing import Written
@@ -83,20 +84,15 @@ class ExtractArchive(MediaTool):
             "ratio": settings.ratio,
             "depth": settings.depth,
         }
-        job = {"do": "unpack", "path": str(located.path), "folder": str(folder), "password": password, "room": room}
-        told = await run_child(job, limits)
-        if told.problem:
-            raise FileUnreadable(f"{located.name} {told.problem}", hint=told.hint)
+        job = {"do": "unpack", "folder": str(folder), "password": password, "room": room}
+        messages, early = await done_on(located, job, limits, "extract_archive", "member")
         kind, notes, written = "archive", list[str](), list[Written]()
-        for message in told.messages:
+        for message in messages:
             kind = message.get("kind", kind)
             notes += [message["note"]] if "note" in message else []
             written += [Written(**message["member"])] if "member" in message else []
-        if told.ended:
-            reason, way_out = ended(told, limits, "tools.extract_archive")
-            if not written:
-                raise FileUnreadable(f"{located.name} {reason}", hint=way_out)
-            notes.insert(0, f"only the files listed here could be unpacked: it {reason} ({way_out})")
+        if early:
+            notes.insert(0, f"only the files listed here could be unpacked: {early}")
         if not written:
             raise KgotError(f"{located.name} holds no files")
         return kind, notes, written

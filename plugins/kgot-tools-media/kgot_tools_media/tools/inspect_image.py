@@ -11,10 +11,10 @@ from pydantic import BaseModel, Field, PrivateAttr
 
 from kgot_core.contracts.tools import ToolArtifact, ToolContext
 from kgot_core.errors import KgotError, ModelError
-from kgot_tools_media.documents import FileUnreadable, ended
 from kgot_tools_media.filling import as_data, fill
+from kgot_tools_media.jobs import done_on
 from kgot_tools_media.locating import Located, locate, source
-from kgot_tools_media.process import Limits, run_child
+from kgot_tools_media.process import Limits
 from kgot_tools_media.settings import ImageSettings
 from kgot_tools_media.tools.base import MediaTool
 
@@ -124,23 +124,17 @@ class InspectImage(MediaTool):
         limits = Limits(settings.seconds, settings.memory_mb)
         job = {
             "do": "look",
-            "path": str(located.path),
             "page": page,
             "frames": settings.frames,
             "side": settings.side,
             "ocr": settings.ocr,
         }
-        told = await run_child(job, limits)
-        if told.problem:
-            raise FileUnreadable(f"{located.address} {told.problem}", hint=told.hint)
+        messages, early = await done_on(located, job, limits, "inspect_image", "image")
         seen = Seen()
-        for message in told.messages:
+        for message in messages:
             seen.take(message)
-        if told.ended:
-            reason, way_out = ended(told, limits, "tools.inspect_image")
-            if not seen.images:
-                raise FileUnreadable(f"{located.address} {reason}", hint=way_out)
-            seen.notes.append(f"its text was not recognised: that {reason}")
+        if early:
+            seen.notes.append(f"its text was not recognised: {early}")
         return seen
 
 
