@@ -127,7 +127,7 @@ class WorkerSession(SandboxSession):
         jail, seconds = self._plan.start(), self._plan.start_seconds
         try:
             config: dict[str, Any] = {"path": [*self._plan.path], "guard": self._plan.guard}
-            config |= {"modules": self._prelude.modules, "code": self._prelude.code}
+            config |= {"seconds": seconds, "modules": self._prelude.modules, "code": self._prelude.code}
             jail.send(config, seconds=seconds)
             error = str(jail.receive(time.monotonic() + seconds).get("error", ""))
         except JailLost as lost:

@@ -5,7 +5,9 @@ It talks to the host through what it finds as standard input and output, and liv
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
 import sys
 import types
 from collections.abc import Iterator
@@ -15,6 +17,8 @@ from . import files, wire
 from .lock import Kernel, give_up_rights, guard
 from .run import finish, run_job
 from .script import describe
+
+_GRACE = 5.0
 
 
 class Host:
@@ -62,6 +66,19 @@ class Host:
             view = view[os.write(self._outlet, view) :]
 
 
+@contextlib.contextmanager
+def bounded(seconds: float) -> Iterator[None]:
+    """Ends the worker where trusted code does not come back: not every host can kill it."""
+    signal.signal(signal.SIGALRM, lambda *_: os._exit(1))
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        # Scripts that set an alarm find it as it always is.
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+
+
 def prepare(config: dict[str, Any]) -> dict[str, Any]:
     """Imports the prelude's modules and runs its code; gives its namespace."""
     sys.path.extend(config["path"])
@@ -84,7 +101,8 @@ def serve(host: Host, names: dict[str, Any], kernel: Kernel, places: list[str]) 
             continue
         given = {file["name"]: files.write_file(file["name"], host.read(file["size"])) for file in job["files"]}
         outcome = run_job(job, names, host.inlet, kernel, places)
-        finish(job, outcome, names)
+        with bounded(job["limits"]["seconds"] + _GRACE):
+            finish(job, outcome, names)
         found: list[dict[str, Any]] = []
         note = ""
         if job["collect"] and outcome.limit != "files":
@@ -106,7 +124,8 @@ def main() -> None:
         try:
             guard(config["guard"], kernel)
             files.make_folders()
-            names = prepare(config)
+            with bounded(config["seconds"]):
+                names = prepare(config)
         except BaseException as error:
             host.send({"error": describe(error)[0]})
             return
