@@ -38,6 +38,10 @@ def _(event: events.RunResumed, graph: TaskGraph) -> Sequence[str]:
     return [f"the run goes on{' although this has changed: ' if event.changed else ''}{'; '.join(event.changed)}"]
 
 
+def _(event: events.GraphOpened, graph: TaskGraph) -> Sequence[str]:
+    return [f"the store holds {_size(graph)}"] if len(graph) else ()
+
+
 @_lines.register
 def _(event: events.ToolsOpened, graph: TaskGraph) -> Sequence[str]:
     return [f"without the tool {name}: {cause}" for name, cause in event.left_out.items()]
@@ -88,7 +92,8 @@ def _(event: events.GraphWritten, graph: TaskGraph) -> Sequence[str]:
         return [f"  graph write refused: {one_line(event.error)}"]
     counts = {name: len(event.change.get(name, ())) for name in ("added", "changed", "removed")}  # type: ignore[arg-type]
     shown = ", ".join(f"{count} {name}" for name, count in counts.items() if count) or "nothing new"
-    return [f"  graph: {shown}; now {counted(len(graph.nodes), 'node')} and {counted(len(graph.edges), 'edge')}"]
+    what = "graph given" if event.sources == ("graph",) else "graph"
+    return [f"  {what}: {shown}; now {_size(graph)}"]
 
 
 @_lines.register
@@ -148,6 +153,10 @@ def _(event: events.RunFinished, graph: TaskGraph) -> Sequence[str]:
     how = f" by {answer['how']}" if answer["how"] else ""
     rounds, requests = counted(answer["iterations"], "round"), counted(usage["requests"], "request")
     return [f"{answer['status'].replace('_', ' ')}{how}: {rounds}, {requests}, {tokens}, {cost}"]
+
+
+def _size(graph: TaskGraph) -> str:
+    return f"{counted(len(graph.nodes), 'node')} and {counted(len(graph.edges), 'edge')}"
 
 
 def counted(number: int, what: str) -> str:
