@@ -58,30 +58,6 @@ async def run(server: Any, password: str, sink: Watching, seconds: float) -> Any
 
 
 async def test_a_server_that_is_killed_in_the_middle_of_writes(tmp_path, servers, uri):
-async def test_a_run_goes_on_where_its_last_write_was_committed_but_not_recorded(settings, tmp_path):
-    from kgot_core.run.folder import read_records
-
-    breaking = runpy.run_path(str(STORY.parent / "breaking.py"))
-    story, given = breaking["_story"], settings(existing="refuse")
-    told = {"backend": "neo4j"} | {f"backends.neo4j.{name}": getattr(given, name) for name in ("uri", "password")}
-    replies = {"extract": WRITE.replace("MERGE", "CREATE"), "retrieve": f"```cypher\n{QUERY}\n```"}
-    replies["decide"] = lambda prompt: SOLVE if "Alderkop" in prompt else story["ENHANCE"]
-    async with story["opened"](story["quick"](**replies), told) as session:
-        await session.solve(story["QUESTION"], folder=tmp_path / "whole")
-    kinds = [record["kind"] for record in read_records(tmp_path / "whole")]
-    for place in (kinds.index("graph_written"), kinds.index("graph_written") + 1):
-        broken = tmp_path / str(place)
-        breaking["cut_off"](tmp_path / "whole", broken, place)
-        async with story["opened"](story["quick"](**replies), told) as session:
-            await session.resume(broken)
-        assert (broken / "answer.json").read_bytes() == (tmp_path / "whole" / "answer.json").read_bytes()
-        kept = open_graph(settings(existing="keep"), OpenContext(GraphScope("look", "read_only"), None))
-        names = sorted(node.properties["name"] for node in kept.snapshot().nodes)
-        kept.close()
-        assert names == ["Alderkop", "Birkfell"]
-
-
-def test_a_server_that_is_killed_in_the_middle_of_writes(tmp_path, servers, uri):
     server = servers.Neo4jServer(tmp_path / "home").start()
     starting = threading.Thread(target=server.start)
 
