@@ -38,6 +38,7 @@ def _(event: events.RunResumed, graph: TaskGraph) -> Sequence[str]:
     return [f"the run goes on{' although this has changed: ' if event.changed else ''}{'; '.join(event.changed)}"]
 
 
+@_lines.register
 def _(event: events.GraphOpened, graph: TaskGraph) -> Sequence[str]:
     return [f"the store holds {_size(graph)}"] if len(graph) else ()
 
