@@ -148,5 +148,5 @@ def test_package_that_is_not_on_the_list_is_refused_with_what_is_there(sandbox, 
 
 
 def test_address_is_refused(sandbox, index, tmp_path):
-    worked, text = call(sandbox, tmp_path, [f"kgot-extra @ file://{index}/x.whl"], allow_install=True)
+    worked, text = call(sandbox, tmp_path, ["kgot-extra @ https://x.example/x.whl"], allow_install=True)
     assert not worked and "no address" in text

@@ -77,12 +77,14 @@ def open_one(name: str, mode: Literal["new", "read_only"] = "new", sandbox: Sand
 
 
 @pytest.fixture
-def open_graph() -> Iterator[Callable[..., OpenGraph]]:
+def open_graph(request: pytest.FixtureRequest) -> Iterator[Callable[..., OpenGraph]]:
     """Opens further graphs, closed after the test."""
     opened: list[OpenGraph] = []
 
-    def open_further(*arguments: Any, **named: Any) -> OpenGraph:
-        opened.append(open_one(*arguments, **named))
+    def open_further(name: str, *arguments: Any, **named: Any) -> OpenGraph:
+        if name == "docker":
+            named["sandbox"] = make_sandbox(name, request.getfixturevalue("docker_settings"))
+        opened.append(open_one(name, *arguments, **named))
         return opened[-1]
 
     yield open_further
