@@ -22,13 +22,20 @@ class Budget:
         caps: The limits.
         usage: Gives what the run has used so far.
         clock: Seconds, rising.
+        began: When the run began by that clock; now by default. A run that goes on began as long ago as it took so far.
     """
 
-    def __init__(self, caps: Caps, usage: Callable[[], Usage], clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        caps: Caps,
+        usage: Callable[[], Usage],
+        clock: Callable[[], float] = time.monotonic,
+        began: float | None = None,
+    ) -> None:
         self._caps = caps
         self._usage = usage
         self._clock = clock
-        self._began = clock()
+        self._began = clock() if began is None else began
         self._share = 1.0 - min(1.0, caps.reserve)
         self._on_their_way = 0
 

@@ -94,7 +94,7 @@ async def _answer(
     store: Held[GraphBackend],
 ) -> Outcome:
     graph = await open_graph(journal, parts, context, store)
-    budget = Budget(parts.options.caps, lambda: journal.usage)
+    budget = Budget(parts.options.caps, lambda: journal.usage, lambda: journal.seconds, began=0.0)
     models = ModelDesk(journal, parts.clients, parts.model_names, budget)
     calls = CallContext(task.question, files, parts.sandbox, models, journal, code.run, parts.prompts.fill)
     specs, tools = await open_tools(journal, parts.tools, calls)

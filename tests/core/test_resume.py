@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import runpy
 import shutil
 from collections.abc import Mapping
@@ -433,3 +434,20 @@ def test_from_a_script(broken: Path) -> None:
     answer = kgot_core.resume(broken, **given)
     assert (answer.text, answer.folder) == (ANSWER, broken)
     assert kgot_core.resume(broken, **given).text == ANSWER and story.asked == ["decide", "compute", "parse"]
+
+
+async def test_the_time_before_a_break_counts_for_the_deadline(whole: Path, tmp_path: Path) -> None:
+    place = place_of(whole, "model_called", stage="extract")
+    for name in ("early", "late"):
+        cut_off(whole, tmp_path / name, place, torn=0)
+    events = tmp_path / "late" / "events.jsonl"
+    *lines, last = events.read_text().splitlines()
+    # The last call took so long that nothing is left of the deadline.
+    took = next(line for line in reversed([*lines, last]) if '"kind":"tool_called"' in line)
+    events.write_text(
+        "\n".join([*lines, last, ""]).replace(took, re.sub(r'"seconds":[0-9.]+', '"seconds":5000.0', took))
+    )
+    early, late = quick(), quick()
+    assert (await go_on(tmp_path / "early", early, {"caps.deadline": 1_000})).text == ANSWER
+    answer = await go_on(tmp_path / "late", late, {"caps.deadline": 1_000})
+    assert (answer.status, late.asked) == ("no_solution", []) and "deadline" in answer.reason
