@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import getpass
 import importlib.util
 import os
 import sys
+import tempfile
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from types import ModuleType
@@ -23,6 +25,11 @@ NOT_TO_BE_HAD = (
     "this bubblewrap cannot",
     "the system's",
 )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Keeps runs of tests from putting a key into the tester's own config folder."""
+    os.environ["XDG_CONFIG_HOME"] = str(Path(tempfile.gettempdir()) / f"kgot-tests-{getpass.getuser()}")
 
 
 @pytest.hookimpl(wrapper=True)

@@ -6,9 +6,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from kgot_core.contracts.task import Answer, Task
+from kgot_core.graph.values import JsonValue
+
+NoteKind: TypeAlias = Literal["dealt", "started", "ended", "stole", "waits", "lost", "took_over"]
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,31 @@ class TaskRecord:
 
 
 @dataclass(frozen=True)
+class ScheduleNote:
+    """Something that a scheduler did; the notes of a batch are its schedule.
+
+    Attributes:
+        kind: ``dealt`` (a rank was given its first tasks), ``started`` and ``ended`` (a task), ``stole`` (a task was
+            taken from a peer), ``waits`` (a rank has nothing to do), ``lost`` (a rank is gone), ``took_over`` (a task
+            of a lost rank).
+        rank: Who noted it.
+        task: Id of the task; empty where it is about none.
+        peer: The other rank; -1 where there is none.
+        count: How many tasks it is about.
+    """
+
+    kind: NoteKind
+    rank: int = 0
+    task: str = ""
+    peer: int = -1
+    count: int = 1
+
+
+def _unnoted(note: ScheduleNote) -> None:
+    """Drops a note."""
+
+
+@dataclass(frozen=True)
 class Batch:
     """Tasks to run, and how.
 
@@ -37,9 +65,13 @@ class Batch:
         tasks: Tasks with distinct ids.
         folder: Folder of the batch; each task has one of its own below it.
         jobs: Tasks at once on one worker.
-        work: Runs one task to its end and never raises; called on any thread.
+        work: Runs one task to its end and never raises; called on any thread. A task that was started before goes on
+            from its journal, and one that has ended gives the answer that it has.
         stop: Tells whether no further task may start.
         estimates: Expected seconds by task id, where something is known.
+        note: Takes what the scheduler does, as it does it; called on any thread, cheap, never raises.
+        patience: Seconds without any task started or ended anywhere after which the batch ends with a diagnosis; 0 for
+            no such limit.
     """
 
     plan: Mapping[str, Any]
@@ -49,11 +81,38 @@ class Batch:
     work: Callable[[Task], Answer]
     stop: Callable[[], bool] = lambda: False
     estimates: Mapping[str, float] = field(default_factory=dict)
+    note: Callable[[ScheduleNote], None] = _unnoted
+    patience: float = 0.0
 
 
 class Scheduler(ABC):
-    """Runs every task of a batch exactly once."""
+    """Runs every task of a batch exactly once.
+
+    Where it works in several processes, each of them opens one and makes the same calls in the same order.
+
+    Attributes:
+        rank: Which of the processes this is, from 0.
+        ranks: How many processes there are.
+    """
+
+    rank: int = 0
+    ranks: int = 1
+
+    def once(self, function: Callable[[], JsonValue]) -> JsonValue:
+        """Calls a function in one process and gives all of them its result; an error is raised in all of them.
+
+        Raises:
+            KgotError: What the function raised.
+        """
+        return function()
 
     @abstractmethod
     def run(self, batch: Batch) -> Iterator[TaskRecord]:
-        """Yields a record a task as they end, on the calling process only."""
+        """Yields a record for each task that this process ran, as they end; ends when all tasks of all ranks have one.
+
+        Raises:
+            KgotError: The batch cannot go on; what has ended is kept.
+        """
+
+    def close(self) -> None:  # noqa: B027  # not every scheduler has something to close
+        """Gives back what it holds. Idempotent."""

@@ -21,6 +21,7 @@ class RunStarted(Event):
         files: Name, path, size and hash of each attachment.
         plan: Settings, models, backend and sandbox in force, without secrets.
         prompts: Hash of the prompts.
+        seal: Shows to the same user that the plan is of their own making; empty for a run in memory.
     """
 
     kind: ClassVar[str] = "run_started"
@@ -31,6 +32,7 @@ class RunStarted(Event):
     files: tuple[Mapping[str, JsonValue], ...] = ()
     plan: Mapping[str, JsonValue] = field(default_factory=dict)
     prompts: str = ""
+    seal: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,8 @@ from kgot_core.plugins import PluginRegistry
 from kgot_core.run.folder import read_records
 from kgot_core.session.started import read_start
 from kgot_core.settings import Override, Settings, Sources
-from kgot_core.settings.resumed import resumed_settings
+from kgot_core.settings.resumed import refuse_foreign, resumed_settings
+from kgot_core.settings.seal import is_sealed
 from kgot_core.settings.start import config_folder, load_plugins, refuse_failures
 
 
@@ -34,7 +35,8 @@ def recorded_settings(
         The plugins, the settings, and the schema of the answer's value.
 
     Raises:
-        UsageError: There is no run that can be read, or a setting is wrong.
+        UsageError: There is no run that can be read, a setting is wrong, or a run that this user did not begin sets
+            what only a trusted file may set.
         PluginError: One of ``plugins`` cannot be loaded.
     """
     start = read_start(run, list(read_records(run)))
@@ -42,9 +44,12 @@ def recorded_settings(
     given = list(overrides)
     # A kgot.toml is looked for where the run began.
     place = recorded.folder if recorded.folder.is_dir() else folder
-    sources = Sources.read(place, env, (), config_folder(env))
+    config = config_folder(env)
+    sources, here = Sources.read(place, env, (), config), Sources.read(place, env, given, config)
     # What a record names is data: modules and files of plugins are loaded only where that is set or given now.
-    registry, chosen = load_plugins(Sources.read(place, env, given, config_folder(env)), plugins)
+    registry, chosen = load_plugins(here, plugins)
     refuse_failures(registry, chosen)
     settings = resumed_settings(recorded, sources, given, registry, folder)
+    if not is_sealed(config, start.plan, start.seal):
+        refuse_foreign(recorded, Settings.build(here, registry), registry)
     return registry, settings, start.plan["schema"]  # type: ignore[return-value]

@@ -30,6 +30,8 @@ from kgot_core.session.redaction import redactor
 from kgot_core.session.schema import json_schema
 from kgot_core.session.sinks import Kept, NamedSink, Opened, QueueSink, find_sinks
 from kgot_core.session.starting import NamedGraph
+from kgot_core.settings.seal import seal
+from kgot_core.settings.start import config_folder
 
 if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
@@ -147,6 +149,8 @@ class Session:
             context = OpenContext(GraphScope(parts.graph_name or run, parts.graph_mode), parts.sandbox, folder, run=run)
             try:
                 start = started(parts, task, files)
+                if writer is not None:
+                    start = replace(start, seal=seal(config_folder(self._settings.env), journal.plain(start.plan)))
                 answer = await run_task(parts, task, files, start, journal, writer, context)
                 return self._with_value(answer)
             finally:

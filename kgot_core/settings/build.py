@@ -93,11 +93,16 @@ def _check(given: Given, catalogue: Catalogue, env: Mapping[str, str]) -> Iterat
     value, text = _typed(key, given)
     if key.is_path:
         value = absolute_paths(value, origin.base, env)
-    guarded = looks_guarded(path, value) if key.trusted is None else key.trusted
-    guarded = guarded or (path[0] == "models" and path[-1] == "model" and str(value).startswith("import:"))
+    guarded = is_guarded(key, path, value)
     if key.secret or (key.secret is None and looks_secret(path, value)):
         value, text = Secret(_reference(path, origin), value), False
     yield path, Entry(value, origin, text), guarded
+
+
+def is_guarded(key: Key, path: KeyPath, value: Any) -> bool:
+    """Tells whether only what the user trusts may set a key to a value."""
+    guarded = looks_guarded(path, value) if key.trusted is None else key.trusted
+    return guarded or (path[0] == "models" and path[-1] == "model" and str(value).startswith("import:"))
 
 
 def _check_table(given: Given, catalogue: Catalogue, env: Mapping[str, str]) -> Iterator[tuple[KeyPath, Entry, bool]]:

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from kgot_core.errors import UsageError
 from kgot_core.plugins import PluginRegistry
-from kgot_core.settings.build import Entry, build, lay
+from kgot_core.settings.build import Entry, build, is_guarded, lay
 from kgot_core.settings.keys import Catalogue
 from kgot_core.settings.layers import Override, Sources, override_layer
-from kgot_core.settings.names import parse_key
+from kgot_core.settings.names import key_text, parse_key
 from kgot_core.settings.plain import SECRET, TEXT
 from kgot_core.settings.secrets import Secret
 from kgot_core.settings.settings import Settings
@@ -45,6 +46,38 @@ def resumed_settings(
     lay(table, {path: entry for path, entry in given.items() if not (path in table and _is_lost(entry))})
     table = build([override_layer(overrides, folder)], catalogue, now.env, table)
     return Settings.of(table, recorded.folder, now.env, catalogue)
+
+
+def refuse_foreign(recorded: Settings, now: Settings, registry: PluginRegistry) -> None:
+    """Refuses what a run of somebody else's sets and only a trusted file may set, unless it is set here, too.
+
+    Args:
+        recorded: What the run began with.
+        now: Files, environment and what is given, as they are.
+        registry: Whose providers say what is guarded.
+
+    Raises:
+        UsageError: There is such a setting.
+    """
+    catalogue = Catalogue(registry)
+    foreign = []
+    for path, entry in recorded.entries.items():
+        key = catalogue.find(path)
+        here = now.entries[path].value if path in now.entries else key.default
+        if is_guarded(key, path, entry.value) and _comparable(entry.value) != _comparable(here):
+            foreign.append(key_text(path))
+    if foreign:
+        named = ", ".join(sorted(foreign))
+        raise UsageError(
+            f"this run was not begun by you here, and sets {named}, which may send your keys elsewhere",
+            hint="resume only what you trust: give each of these with --set (library: settings=)",
+        )
+
+
+def _comparable(value: Any) -> Any:
+    if isinstance(value, Secret):
+        return dict(value.reference)
+    return tuple(value) if isinstance(value, list) else value
 
 
 def changed_settings(then: Mapping[str, Any], now: Mapping[str, Any], registry: PluginRegistry) -> list[str]:

@@ -16,6 +16,7 @@ import pytest
 
 from kgot_core.run.folder import read_records
 from kgot_core.run.lease import NAME, take
+from kgot_core.testing.openai_server import OpenAIServer
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "library"
 _story, _command = runpy.run_path(str(FIXTURES / "story.py")), runpy.run_path(str(FIXTURES / "command.py"))
@@ -51,7 +52,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in list(os.environ):
         if name.startswith(("KGOT_", "OPENAI_")):
             monkeypatch.delenv(name)
-    monkeypatch.setenv("KGOT_CONFIG_DIR", str(tmp_path / "config"))
+    monkeypatch.setenv("KGOT_CONFIG_DIR", environment()["KGOT_CONFIG_DIR"])
     monkeypatch.chdir(tmp_path)
     (tmp_path / "stuck.py").write_text(STUCK)
     monkeypatch.syspath_prepend(str(tmp_path))
@@ -247,3 +248,33 @@ def test_a_key_that_was_typed_is_asked_for_and_taken_from_the_environment(
 def test_nothing_to_go_on_with(folder: Path) -> None:
     done = kgot("resume", "last")
     assert done.exit_code == 2 and "there is no run 'last'" in done.stderr
+
+
+def test_a_run_of_somebody_elses_sends_no_key_to_the_server_that_it_names(
+    broken: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-mine-ABC123DEF456")
+    with OpenAIServer("never asked", key="sk-mine-ABC123DEF456") as server:
+        events = broken / "events.jsonl"
+        first, rest = events.read_text().split("\n", 1)
+        record = json.loads(first)
+        values = record["plan"]["settings"]["values"]
+        values["models.graph.model"], values["models.graph.base_url"] = "openai:any", server.url
+        values["models.graph.api_key"] = {"@secret": {"env": "OPENAI_API_KEY"}}
+        events.write_text(json.dumps(record) + "\n" + rest)
+        for options in ((), ("--force",)):
+            done = kgot("resume", str(broken), *options)
+            assert done.exit_code == 2 and "models.graph.base_url" in done.stderr and "--set" in done.stderr
+        assert not server.seen
+
+
+def test_a_run_from_elsewhere_goes_on_with_what_is_set_here(
+    broken: Path, monkeypatch: pytest.MonkeyPatch, folder: Path
+) -> None:
+    monkeypatch.setenv("KGOT_CONFIG_DIR", str(folder / "another"))
+    refused = kgot("resume", str(broken), "--quiet")
+    assert refused.exit_code == 2 and "models.graph.model, sandbox" in refused.stderr
+    done = kgot(
+        "resume", str(broken), "--quiet", "--set", "models.graph.model=import:stuck:model", "--set", "sandbox=monty"
+    )
+    assert (done.exit_code, done.stdout) == (0, f"{ANSWER}\n"), done.stderr
