@@ -99,7 +99,7 @@ def _sandboxes(registry: PluginRegistry, settings: Settings) -> Iterator[Finding
 
     yield from _kind(registry, settings, "sandbox")
     try:
-        sandbox = open_sandbox(registry, settings)
+        sandbox, _ = open_sandbox(registry, settings)
     except KgotError as error:
         yield Finding("sandbox", "missing", error.message, error.hint)
         return

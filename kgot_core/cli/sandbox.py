@@ -91,7 +91,8 @@ def _chosen(registry: PluginRegistry, settings: Settings, every: bool) -> Sequen
     if every:
         providers: list[Any] = [provider for _, provider in registry.all("sandbox")]
         return [one.name for one in sorted(providers, key=lambda one: (one.rank is None, one.rank or 0, one.name))]
-    return [open_sandbox(registry, settings).name]
+    sandbox, _ = open_sandbox(registry, settings)
+    return [sandbox.name]
 
 
 def _values(registry: PluginRegistry, settings: Settings, name: str) -> Any:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from kgot_core.errors import KgotError, UsageError
 from kgot_core.graph.values import JsonValue
+from kgot_core.sandboxes.files import safe_form
 
 
 class FileShelf:
@@ -86,17 +87,17 @@ class FileShelf:
         return tuple(self._files)
 
     def path(self, name: str) -> Path:
-        """Gives a file's path by its name or by an attachment's own path."""
-        if name in self._files:
-            return self._files[name]
+        """Gives a file's path by its name, by the name that it has on the disk, or by an attachment's own path."""
+        if known := self._files.get(name) or self._files.get(safe_form(name)):
+            return known
         for path in self._files.values():
             if str(path) == name:
                 return path
         opened = self._opened(name)
         if opened is not None:
             return opened
-        known = ", ".join(self._files) or "none"
-        raise KgotError(f"no file {name!r} belongs to this task; its files: {known}")
+        names = ", ".join(self._files) or "none"
+        raise KgotError(f"no file {name!r} belongs to this task; its files: {names}")
 
     def _opened(self, name: str) -> Path | None:
         """Finds a file below what the user opened; links are followed first, so none leads out of it."""
@@ -159,8 +160,8 @@ class FileShelf:
             self._temporary.cleanup()
 
     def _free_name(self, name: str) -> str:
-        # A file system may hold names that are no text; the model and the record need text.
-        name = name.encode("utf-8", "replace").decode()
+        # A file system may hold names that are no text or that no script could be given; all readers need one name.
+        name = safe_form(name)
         stem, suffix = Path(name).stem, Path(name).suffix
         free, number = name, 2
         while free in self._files or free in self._made:

@@ -15,6 +15,8 @@ from kgot_core.run.faults import said
 
 # Samples that a voter may draw for each one of the ballot, those that cannot be read included.
 MOST_DRAWN = 3
+# Far beyond what drawing samples takes, with all repetitions of a request: only a voter that hangs takes as long.
+VOTER_SECONDS = 3600.0
 
 
 class Drawn:
@@ -65,12 +67,13 @@ async def put(run: Run, voter: Voter, ballot: Ballot) -> Choice:
     """
     drawn = Drawn(ballot)
     try:
-        choice = await voter.choose(run, replace(ballot, draw=drawn.draw))
+        async with asyncio.timeout(VOTER_SECONDS) as bound:
+            choice = await voter.choose(run, replace(ballot, draw=drawn.draw))
         problem = _problem(choice, drawn.votes)
     except (ReplayDiverged, CapReached):
         raise
     except (Exception, SystemExit) as error:  # a voter is a plugin; its fault must not end the run
-        problem = f"failed: {said(error)}"
+        problem = f"gave nothing within {VOTER_SECONDS:g} s" if bound.expired() else f"failed: {said(error)}"
     if drawn.failure is not None:  # the model's, whatever the voter made of it
         raise drawn.failure
     if not problem:

@@ -31,7 +31,7 @@ def choose(providers: Iterable[SandboxProvider], settings_of: Callable[[SandboxP
         settings = settings_of(provider)
         problem, sandbox = _try(provider, settings)
         if sandbox is not None:
-            return sandbox, "; ".join([f"Sandbox for Python: {provider.name}", *passed_over])
+            return sandbox, "; ".join([f"scripts run in the sandbox {provider.name}", *passed_over])
         hint = f" ({problem.hint})" if problem.hint else ""
         passed_over.append(f"{provider.name} is not ready: {problem.message}{hint}")
     if not ranked:

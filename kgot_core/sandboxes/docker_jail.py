@@ -113,7 +113,9 @@ class DockerJail(JailLine):
         with contextlib.suppress(OSError):
             self._socket.shutdown(socket.SHUT_WR)
             self._drain(time.monotonic() + _END_SECONDS)
-        self._remove()
+        # The engine removes a container whose worker has ended; who did so too at that time would get in its way.
+        if not self._gone():
+            self._remove()
         self._socket.close()
         self._response.close()
 
@@ -128,5 +130,16 @@ class DockerJail(JailLine):
         """Removes the container, running or not, and waits until it has gone; it may have gone already."""
         with contextlib.suppress(Exception):
             self._api.remove_container(self._id, force=True, v=True)
-        with contextlib.suppress(Exception):
+        self._gone()
+
+    def _gone(self) -> bool:
+        """Waits until the container has been removed; tells whether it was."""
+        from docker.errors import NotFound
+
+        try:
             self._api.wait(self._id, timeout=_END_SECONDS, condition="removed")
+        except NotFound:
+            return True
+        except Exception:
+            return False
+        return True

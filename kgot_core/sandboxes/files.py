@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 _RESERVED = frozenset(
     ["con", "prn", "aux", "nul", *(f"com{number}" for number in range(10)), *(f"lpt{number}" for number in range(10))]
 )
 _FORBIDDEN = frozenset('<>:"|?*\\')
+_REPLACED = _FORBIDDEN | {"/"}
+_LONGEST_PART, _LONGEST_SUFFIX = 200, 20
+_BEFORE = "file_"
 
 
 def safe_name(name: str) -> bool:
@@ -20,13 +23,26 @@ def safe_name(name: str) -> bool:
 
 def _safe_part(part: str) -> bool:
     return (
-        0 < len(part.encode("utf-8", "surrogatepass")) <= 200
+        0 < len(part.encode("utf-8", "surrogatepass")) <= _LONGEST_PART
         and not part.startswith((".", "-", " ", "~"))
         and not part.endswith((".", " "))
         and part.isprintable()
         and not _FORBIDDEN.intersection(part)
         and part.partition(".")[0].casefold() not in _RESERVED
     )
+
+
+def safe_form(name: str) -> str:
+    """Gives a file's name in a form that :func:`safe_name` lets pass; a name that passes stays as it is."""
+    if "/" not in name and safe_name(name):
+        return name
+    text = name.encode("utf-8", "replace").decode()
+    plain = "".join("_" if sign in _REPLACED or not sign.isprintable() else sign for sign in text).strip(". -~")
+    path = PurePosixPath(plain)
+    suffix = path.suffix if len(path.suffix.encode()) <= _LONGEST_SUFFIX else ""
+    stem = plain.removesuffix(suffix).encode()[: _LONGEST_PART - _LONGEST_SUFFIX - len(_BEFORE)].decode(errors="ignore")
+    found = f"{stem.strip()}{suffix}"
+    return found if safe_name(found) else f"{_BEFORE}{found}"
 
 
 def given_files(files: Mapping[str, Path], limit_mb: int) -> dict[str, int]:

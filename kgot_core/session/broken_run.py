@@ -23,6 +23,7 @@ from kgot_core.run.lifecycle import run_task, started
 from kgot_core.run.parts import Parts
 from kgot_core.run.restoring import FORCE
 from kgot_core.run.threads import in_thread
+from kgot_core.sandboxes.files import safe_form
 from kgot_core.session.changes import changes
 from kgot_core.session.started import read_start
 
@@ -158,8 +159,8 @@ class BrokenRun:
 
 def _attachments(start: RunStarted, given: Iterable[Path | str]) -> dict[str, Path]:
     """Finds the attachments by their names in the run; those given are where they have been moved to."""
-    moved = {Path(path).name: Path(path).absolute() for path in given}
     names = [str(item["name"]) for item in start.files]
+    moved = {_name_in_run(Path(path).name, names): Path(path).absolute() for path in given}
     if unknown := moved.keys() - set(names):
         raise UsageError(f"this run has no attachment {min(unknown)}", hint=f"its attachments: {', '.join(names)}")
     found: dict[str, Path] = {}
@@ -172,6 +173,10 @@ def _attachments(start: RunStarted, given: Iterable[Path | str]) -> dict[str, Pa
             )
         found[name] = place
     return found
+
+
+def _name_in_run(name: str, names: Sequence[str]) -> str:
+    return name if name in names else safe_form(name)
 
 
 def _files(events: Iterable[Event | None], kind: type[ToolCalled | CodeRan]) -> list[str]:

@@ -75,7 +75,7 @@ async def call_tool(
     shelf = FileShelf(files, out)
     journal = Journal("tool", None, sinks, redact=redactor(settings, ()))
     prompts = Prompts(Path(settings.core.prompts.dir) if settings.core.prompts.dir else None)
-    sandbox = open_sandbox(registry, settings)
+    sandbox, _ = open_sandbox(registry, settings)
     clients, names = _models(registry, settings, prompts.text("tools_as_text"))
     budget = Budget(Caps(), lambda: journal.usage)
     models = ModelDesk(journal, clients, names, budget)

@@ -56,7 +56,7 @@ def open_parts(registry: PluginRegistry, settings: Settings, given: Given) -> Pa
     common = _common(registry, settings, given.schema)
     strategy: Strategy = common["strategy"]
     graph = given_graph(registry, settings, strategy, given.graph, given.runs, given.backend)
-    sandbox = open_sandbox(registry, settings)
+    sandbox, sandbox_choice = open_sandbox(registry, settings)
     backend, open_backend = _backend(registry, settings, given.backend)
     clients, names = open_models(registry, settings, given.models, common["prompts"].text("tools_as_text"))
     if settings.core.caps.max_cost is not None:
@@ -75,6 +75,7 @@ def open_parts(registry: PluginRegistry, settings: Settings, given: Given) -> Pa
             "backend": backend,
             "models": names,
             "sandbox": {"name": sandbox.name, "python": sandbox.python, "about": sandbox.about},
+            "sandbox_choice": sandbox_choice,
             "schema": dict(given.schema) if given.schema else None,
             "graph_schema": schema_text(schema) if schema else "",
             "packages": packages(registry, settings, used),
@@ -177,19 +178,21 @@ def one(what: str, names: Sequence[str]) -> None:
         )
 
 
-def open_sandbox(registry: PluginRegistry, settings: Settings) -> Sandbox:
+def open_sandbox(registry: PluginRegistry, settings: Settings) -> tuple[Sandbox, str]:
     """Opens the sandbox that the settings name; ``auto`` takes the first that works.
+
+    Returns:
+        The sandbox, and one line that says what ``auto`` chose and why; empty for one that was named.
 
     Raises:
         KgotError: None works, or the one named does not.
     """
     if settings.core.sandbox == "auto":
         candidates = [cast(providers.SandboxProvider, provider) for _, provider in registry.all("sandbox")]
-        sandbox, _notice = choose(candidates, lambda provider: provider_settings(settings, provider))
-        return sandbox
+        return choose(candidates, lambda provider: provider_settings(settings, provider))
     provider = cast(providers.SandboxProvider, registry.get("sandbox", settings.core.sandbox))
     values = ready_settings(settings, provider)
-    return opened(provider, lambda: provider.open(values))
+    return opened(provider, lambda: provider.open(values)), ""
 
 
 def _open(registry: PluginRegistry, settings: Settings, kind: providers.ProviderKind, name: str) -> Any:

@@ -29,8 +29,9 @@ def _lines(event: Any, graph: TaskGraph) -> Sequence[str]:
 
 @_lines.register
 def _(event: events.RunStarted, graph: TaskGraph) -> Sequence[str]:
-    lines = [f"question: {one_line(event.question, 400)}"]
-    return [*lines, *(f"file: {file['name']}" for file in event.files)]
+    lines = [f"question: {one_line(event.question, 400)}", *(f"file: {file['name']}" for file in event.files)]
+    choice = event.plan.get("sandbox_choice")
+    return [*lines, one_line(str(choice), 400)] if choice else lines
 
 
 @_lines.register

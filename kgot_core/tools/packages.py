@@ -128,7 +128,8 @@ async def fetch(wanted: Sequence[str], folder: Path, options: Sequence[str]) -> 
     Returns:
         What went wrong, empty where nothing did.
     """
-    command = [sys.executable, "-m", "pip", "install", "--target", str(folder), "--only-binary", ":all:", "--no-input"]
+    command = [sys.executable, str(Path(__file__).with_name("wheels_only.py")), "install", "--target", str(folder)]
+    command += ["--only-binary", ":all:", "--no-input"]
     command += ["--disable-pip-version-check", "--no-warn-script-location", "--quiet", *options, "--", *wanted]
     process = await asyncio.create_subprocess_exec(
         *command,

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 import pytest
 
+from kgot_core.contracts.sandbox import CodeJob, Prelude, SandboxLimits
 from kgot_core.errors import KgotError, UsageError
 from kgot_core.run.files import FileShelf
+from kgot_core.sandboxes.providers import MONTY, MontySettings
+from kgot_core.testing.sandbox_suite import ready_sandbox
 
 
 @pytest.fixture
@@ -56,3 +60,19 @@ def test_what_is_to_be_opened_must_be_there(place: Path) -> None:
         FileShelf((), None, folders=[place / "secret.txt"])
     with pytest.raises(UsageError, match="does not exist"):
         FileShelf((), None, allowed=[place / "nothing"])
+
+
+@pytest.mark.parametrize("name", ["what: is?.csv", "-rf.csv", ".csv", "con.csv", "é" * 120 + ".csv", "a\udcff.csv"])
+def test_an_attachment_of_any_name_reaches_a_script(tmp_path: Path, name: str) -> None:
+    try:
+        (tmp_path / name).write_text("1,2")
+    except (OSError, UnicodeEncodeError):
+        pytest.skip("this file system takes no such name")
+    shelf = FileShelf([tmp_path / name], None)
+    (shown,) = shelf.names()
+    assert shelf.path(shown) == shelf.path(name)
+    sandbox = ready_sandbox(MONTY, MontySettings())
+    with contextlib.closing(sandbox.open(Prelude(), SandboxLimits())) as session:
+        code = f"from pathlib import Path\nPath({shown!r}).read_text()"
+        result = session.run(CodeJob(code, files={shown: shelf.path(shown)}))
+    assert (result.value, result.error) == ("1,2", "")

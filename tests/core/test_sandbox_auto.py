@@ -34,7 +34,7 @@ def test_lowest_rank_that_is_ready_is_taken_with_its_settings():
         [provider("slow", 90), provider("good", 10), provider("never", None)], lambda p: p.name.upper()
     )
     assert sandbox == "sandbox good with GOOD"
-    assert notice == "Sandbox for Python: good"
+    assert notice == "scripts run in the sandbox good"
 
 
 def test_notice_says_in_one_line_why_a_better_one_was_passed_over():
@@ -85,4 +85,4 @@ def test_real_ones_fall_back_to_monty_where_all_others_are_missing():
 def test_docker_is_taken_where_bwrap_is_missing(docker_settings):
     settings = {**NONE, "docker": docker_settings}
     sandbox, notice = choose(SANDBOXES, lambda each: settings[each.name])
-    assert sandbox.name == "docker" and notice.startswith("Sandbox for Python: docker; bwrap is not ready")
+    assert sandbox.name == "docker" and notice.startswith("scripts run in the sandbox docker; bwrap is not ready")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgot_core.sandboxes.files import Collector, given_files, safe_name
+from kgot_core.sandboxes.files import Collector, given_files, safe_form, safe_name
 from kgot_core.sandboxes.jail import wire
 from kgot_core.sandboxes.last_expression import keep_value
 from kgot_core.sandboxes.text import Printed
@@ -229,3 +229,20 @@ def test_other_endings_are_left_alone(code):
 def test_any_text_can_be_looked_at(code):
     changed = keep_value(code, "kept")
     assert changed is None or "kept = (" in changed
+
+
+NAMES = st.text(max_size=300) | st.from_regex(
+    r"[ .~-]{0,3}(con|aux|a)?[?*é日/:]{0,100}(\.[a-zé]{0,30})?", fullmatch=True
+)
+
+
+@given(NAMES)
+def test_any_name_has_a_safe_form_and_a_safe_one_stays(name):
+    form = safe_form(name)
+    assert safe_name(form) and "/" not in form and safe_form(form) == form
+    assert form == name or not safe_name(name) or "/" in name
+
+
+@pytest.mark.parametrize("name", ["what: is?.xlsx", "x" * 300 + ".xlsx", ".hidden.xlsx", "a/b.xlsx"])
+def test_safe_form_keeps_the_ending(name):
+    assert safe_form(name).endswith(".xlsx")

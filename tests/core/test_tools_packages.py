@@ -86,19 +86,24 @@ def test_only_what_is_on_the_list_may_be_fetched():
     assert pinned(wanted, ("openpyxl==3.1.5",)) == ["openpyxl==3.1.5", "evil==1"]
 
 
+def _wheel(folder: Path, name: str, requires: str = "") -> None:
+    info = f"{name}-1.0.dist-info"
+    metadata = f"Metadata-Version: 2.1\nName: {name.replace('_', '-')}\nVersion: 1.0\n"
+    with zipfile.ZipFile(folder / f"{name}-1.0-py3-none-any.whl", "w") as wheel:
+        wheel.writestr(f"{name}.py", "word = 'hello'\n")
+        wheel.writestr(f"{info}/METADATA", metadata + (f"Requires-Dist: {requires}\n" if requires else ""))
+        wheel.writestr(
+            f"{info}/WHEEL", "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        )
+        wheel.writestr(f"{info}/RECORD", f"{name}.py,,\n{info}/METADATA,,\n{info}/WHEEL,,\n{info}/RECORD,,\n")
+
+
 @pytest.fixture
 def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder of packages in the place of the index: one as a wheel, one as source that would run when it is built."""
     folder = tmp_path / "index"
     folder.mkdir()
-    info = "kgot_extra-1.0.dist-info"
-    with zipfile.ZipFile(folder / "kgot_extra-1.0-py3-none-any.whl", "w") as wheel:
-        wheel.writestr("kgot_extra.py", "word = 'hello'\n")
-        wheel.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\nName: kgot-extra\nVersion: 1.0\n")
-        wheel.writestr(
-            f"{info}/WHEEL", "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
-        )
-        wheel.writestr(f"{info}/RECORD", f"kgot_extra.py,,\n{info}/METADATA,,\n{info}/WHEEL,,\n{info}/RECORD,,\n")
+    _wheel(folder, "kgot_extra")
     with tarfile.open(folder / "kgot_source-1.0.tar.gz", "w:gz") as source:
         setup = f"open({str(tmp_path / 'ran')!r}, 'w').close()\n".encode()
         for name, data in (
@@ -108,6 +113,8 @@ def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             info_of = tarfile.TarInfo(f"kgot_source-1.0/{name}")
             info_of.size = len(data)
             source.addfile(info_of, io.BytesIO(data))
+    _wheel(folder, "kgot_lure", requires=f"kgot-source @ {(folder / 'kgot_source-1.0.tar.gz').as_uri()}")
+    _wheel(folder, "kgot_lure_git", requires=f"kgot-source @ git+{(folder / 'repository').as_uri()}")
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
     monkeypatch.setenv("OPENAI_API_KEY", "sk-5512")
@@ -139,6 +146,13 @@ def test_allowed_package_is_fetched_as_a_wheel_and_imported(sandbox, index, tmp_
 def test_source_package_is_not_built_and_nothing_of_it_runs(sandbox, index, tmp_path):
     worked, text = call(sandbox, tmp_path, ["kgot-source"], allow_install=True)
     assert not worked and "could not be installed" in text and "kgot-source" in text
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize("lure", ["kgot-lure", "kgot-lure-git"])
+def test_nothing_is_built_that_a_wheel_names_by_its_address(index, tmp_path, lure):
+    worked, text = call(ready_sandbox(BWRAP, BwrapSettings()), tmp_path, [lure], allow_install=True)
+    assert not worked and "could not be installed" in text and "no wheel" in text
     assert not (tmp_path / "ran").exists()
 
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from kgot_core.contracts.run import Run
 from kgot_core.contracts.voter import Ballot, Choice, Vote, Voter
 from kgot_core.errors import ModelError, ReplayDiverged
+from kgot_core.run import voting
 from kgot_core.testing.runs import Ended, Setting, try_in_run
 
 SAMPLES = ["a", "b", "b", None, "b"]
@@ -66,6 +67,22 @@ def test_the_majority_of_the_samples_counts_in_the_place_of_a_voter_that_fails(t
     assert ended.result.key == "b" and ended.result.counts == {"a": 1, "b": 3} and len(ended.result.votes) == 5
     assert drawn == [(1, 3), (4, 2)], "what was drawn is not drawn again"
     assert notices(ended) == [f"the voter Odd on decide {said}; the majority of the samples counts"]
+
+
+def test_a_voter_that_hangs_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(voting, "VOTER_SECONDS", 0.05)
+
+    class Hangs(Voter):
+        async def choose(self, run: Run, ballot: Ballot) -> Choice:
+            await ballot.draw(1, 3)
+            await asyncio.Event().wait()
+            raise AssertionError
+
+    ended, drawn = put(Hangs())
+    assert ended.result.key == "b" and drawn == [(1, 3), (4, 2)]
+    assert notices(ended) == [
+        "the voter Hangs on decide gave nothing within 0.05 s; the majority of the samples counts"
+    ]
 
 
 def test_a_voter_that_draws_nothing_chooses_nothing() -> None:
