@@ -30,8 +30,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import bpe_openai
-
 from kgot_core.testing.openai_server import OpenAIServer, Say
 
 QUESTION = "In which year was the archive founded that keeps the letters of the architect of the oldest bridge?"
@@ -171,6 +169,8 @@ def run(
     trajectory: Trajectory, voting: str, delay: float, voter: str, dissent: bool
 ) -> tuple[dict[str, float], Sequence[Mapping[str, Any]]]:
     """Runs ``kgot run`` in a process of its own against the server."""
+    import bpe_openai  # loads its tables, which those who take the trajectory alone do without
+
     refuse = ("n",) if voting == "sequential" else ()
     encoding = bpe_openai.get_encoding("o200k_base")
     script = Script(trajectory, dissent)
@@ -198,6 +198,8 @@ def run(
 
 def tokens(payloads: Sequence[Mapping[str, Any]]) -> tuple[int, float, int]:
     """Counts prompt tokens, billed tokens, and those in a prefix that was sent before."""
+    import bpe_openai
+
     encoding = bpe_openai.get_encoding("o200k_base")
     sent: list[str] = []
     prompt, billed, cacheable = 0, 0.0, 0
