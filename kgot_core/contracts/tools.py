@@ -52,6 +52,7 @@ class ToolResult:
         text: What it returned, or its error's text.
         failed: The call ended in an error.
         artifact: Sources and files.
+        whole: Name of the run's file that holds the text whole, where it is too long to be shown so.
     """
 
     step: str
@@ -60,6 +61,7 @@ class ToolResult:
     text: str
     failed: bool = False
     artifact: ToolArtifact = field(default_factory=ToolArtifact)
+    whole: str = ""
 
 
 class RunFiles(Protocol):

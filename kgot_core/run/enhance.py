@@ -6,6 +6,7 @@ from kgot_core.contracts.run import Run
 from kgot_core.run.clean import clean_round
 from kgot_core.run.extract import Extraction, extract
 from kgot_core.run.grounding import check_round
+from kgot_core.run.results import keep_long
 from kgot_core.run.tool_calls import call_tools, choose_tools
 
 
@@ -22,7 +23,7 @@ async def enhance(run: Run, iteration: int, missing: str, form: Extraction) -> E
         How facts are written from now on.
     """
     calls = await choose_tools(run.at("choose"), missing)
-    results = await call_tools(run.at("tools"), calls)
+    results = keep_long(run, await call_tools(run.at("tools"), calls))
     form = await extract(run.at("extract"), missing, results, form)
     await check_round(run.at("check"), results)
     await clean_round(run.at("clean"))

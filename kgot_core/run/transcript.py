@@ -193,6 +193,8 @@ def asked_again(question: str) -> str:
 def _call_line(result: ToolResult) -> str:
     arguments = ", ".join(f"{name}={_short(value)}" for name, value in result.arguments.items())
     outcome = f"failed: {_short(result.text, 120)}" if result.failed else "ok"
+    if result.whole:
+        outcome += f", too long to be shown: all of it is in the file {result.whole}"
     return f"{result.name}({arguments}): {outcome}"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
@@ -163,6 +164,9 @@ async def test_a_long_result_is_shortened_for_the_model_and_whole_in_the_record(
     tail = done.at("extract")[0].tail
     assert "Lake number 0 is" in tail and "Lake number 8999 is" in tail and "Lake number 5000 is" not in tail
     assert "characters left out" in tail and "3 rivers" in tail
+    [file] = re.findall(r"\[All ([0-9,]+) characters are in the file (\S+); tools can read on there\.\]", tail)
+    assert file == (f"{len(text):,}", "table-1-enhance-tools-2.txt")
+    assert f"table(): ok, too long to be shown: all of it is in the file {file[1]}" in done.at("retrieve")[0].tail
     assert done.model.asked and sum(map(len, tail.split("<result"))) < len(text)
     assert [record["text"] for record in done.of("tool_called") if record["tool"] == "table"] == [text]
 
