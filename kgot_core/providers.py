@@ -130,7 +130,8 @@ class ToolProvider(Provider):
 
     Attributes:
         create: ``create(settings, context)`` gives LangChain tools.
-        effect: ``read``: may be retried, cached and run again on resume; ``write``: never.
+        effect: ``read``: may be retried, cached and run again on resume; ``write``: never. A tool whose ``metadata``
+            holds an ``effect`` says so for itself.
         parallel: Calls of it may run side by side.
         seconds: Wall time of one call.
         default: Offered without being asked for by name.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+from collections.abc import Callable, Sequence
 
 from kgot_core.contracts.backend import GraphBackend, OpenContext
 from kgot_core.contracts.task import Answer, Outcome, Task
@@ -65,10 +66,11 @@ async def run_task(
     """
     store: Held[GraphBackend] = Held(owned=parts.close_backend)
     code = CodeDesk(journal, parts.sandbox, parts.code_limits, lambda: files.made_packages)
+    opened: list[Callable[[], None]] = []
     stop = True
     try:
         journal.emit("", start)
-        outcome = checked(await _answer(parts, task, journal, files, code, context, store), parts.strategy)
+        outcome = checked(await _answer(parts, task, journal, files, code, context, store, opened), parts.strategy)
         stop = False
     except asyncio.CancelledError as error:
         if was_cancelled():
@@ -80,7 +82,7 @@ async def run_task(
     except (Exception, SystemExit) as error:  # plugins run in here; their faults end the run with one line, too
         outcome = failure(journal, error)
     finally:
-        await _close(store, code, files, stop)
+        await _close(store, code, files, opened, stop)
     return finish(journal, writer, outcome)
 
 
@@ -92,11 +94,14 @@ async def _answer(
     code: CodeDesk,
     context: OpenContext,
     store: Held[GraphBackend],
+    opened: list[Callable[[], None]],
 ) -> Outcome:
     graph = await open_graph(journal, parts, context, store)
     budget = Budget(parts.options.caps, lambda: journal.usage, lambda: journal.seconds, began=0.0)
     models = ModelDesk(journal, parts.clients, parts.model_names, budget)
-    calls = CallContext(task.question, files, parts.sandbox, models, journal, code.run, parts.prompts.fill)
+    calls = CallContext(
+        task.question, files, parts.sandbox, models, journal, code.run, parts.prompts.fill, opened.append
+    )
     specs, tools = await open_tools(journal, parts.tools, calls)
     retries = parts.options.limits.max_tool_retries
     toolbox = ToolDesk(journal, specs, tools, retries, calls.enter, budget, reveal=files.reveal)
@@ -153,16 +158,25 @@ def started(parts: Parts, task: Task, files: FileShelf) -> RunStarted:
     )
 
 
-async def _close(store: Held[GraphBackend], code: CodeDesk, files: FileShelf, stop: bool) -> None:
-    """Gives back what the run held, each whatever the others do; what hangs is left behind.
+async def _close(
+    store: Held[GraphBackend], code: CodeDesk, files: FileShelf, opened: Sequence[Callable[[], None]], stop: bool
+) -> None:
+    """Gives back what the run held.
 
     Args:
         store: The graph.
         code: The sandbox for scripts.
         files: The run's files.
+        opened: What tools want to be called, to close what they have opened.
         stop: Something may still be running in them.
     """
-    steps = [*([store.cancel, code.cancel] if stop else []), code.close, store.close, files.close]
+    await close_all(
+        [*([store.cancel, code.cancel] if stop else []), code.close, store.close, *reversed(opened), files.close]
+    )
+
+
+async def close_all(steps: Sequence[Callable[[], None]]) -> None:
+    """Takes closing steps one after another, each whatever the others do; what hangs is left behind."""
 
     def work() -> None:
         for step in steps:

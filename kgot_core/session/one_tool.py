@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,11 +22,11 @@ from kgot_core.run.caps import Budget
 from kgot_core.run.code import CodeDesk
 from kgot_core.run.files import FileShelf
 from kgot_core.run.journal import Journal
+from kgot_core.run.lifecycle import close_all
 from kgot_core.run.model import Client, ModelDesk
 from kgot_core.run.opening import open_tools
 from kgot_core.run.parts import ToolEntry
 from kgot_core.run.prompts import Prompts
-from kgot_core.run.threads import in_thread
 from kgot_core.run.tool_context import CallContext
 from kgot_core.run.toolbox import ToolDesk, unknown_tool
 from kgot_core.session.models import open_models
@@ -80,7 +80,8 @@ async def call_tool(
     budget = Budget(Caps(), lambda: journal.usage)
     models = ModelDesk(journal, clients, names, budget)
     code = CodeDesk(journal, sandbox, SandboxLimits())
-    context = CallContext("", shelf, sandbox, models, journal, code.run, prompts.fill)
+    opened: list[Callable[[], None]] = []
+    context = CallContext("", shelf, sandbox, models, journal, code.run, prompts.fill, opened.append)
     try:
         left_out: dict[str, str] = {}
         specs, tools = await open_tools(journal, all_tools(registry, settings), context, left_out)
@@ -90,8 +91,7 @@ async def call_tool(
             raise UsageError(problem, hint=f"kgot tools list {name} shows its arguments")
         return OneCall(await desk.call("call", request), journal.usage)
     finally:
-        await in_thread(code.close)
-        shelf.close()
+        await close_all([code.close, *reversed(opened), shelf.close])
         journal.close()
 
 
