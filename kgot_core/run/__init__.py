@@ -1,4 +1,5 @@
-"""One task from question to answer, stage by stage: decide, enhance (tool_calls, extract, repair), compute, finish.
+"""One task from question to answer. ``lifecycle`` opens what it needs, lets its strategy run, and closes.
 
-The loop that calls the stages is :mod:`kgot_core.strategies.kgot_loop`; what they see is :mod:`kgot_core.run.context`.
+``stages`` are what a strategy calls (the loop is :mod:`kgot_core.strategies.kgot_loop`), ``context`` is what they see,
+``desks`` make every outside call, ``prompting`` words the requests, ``record`` keeps all that happens.
 """

@@ -9,7 +9,7 @@ import pytest
 
 from kgot_core.contracts.sandbox import CodeJob, Prelude, SandboxLimits
 from kgot_core.errors import KgotError, UsageError
-from kgot_core.run.files import FileShelf
+from kgot_core.run.desks.files import FileShelf
 from kgot_core.sandboxes.providers import MONTY, MontySettings
 from kgot_core.testing.sandbox_suite import ready_sandbox
 

@@ -15,7 +15,8 @@ from kgot_core.contracts.run import Run
 from kgot_core.contracts.tools import ToolContext, ToolResult
 from kgot_core.errors import TransientToolError
 from kgot_core.providers import NoSettings, ToolProvider
-from kgot_core.run import opening, toolbox
+from kgot_core.run import opening
+from kgot_core.run.desks import toolbox
 from kgot_core.run.parts import ToolEntry
 from kgot_core.testing.runs import Ended, Setting, try_in_run
 

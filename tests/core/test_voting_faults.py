@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from kgot_core.contracts.run import Run
 from kgot_core.contracts.voter import Ballot, Choice, Vote, Voter
 from kgot_core.errors import ModelError, ReplayDiverged
-from kgot_core.run import voting
+from kgot_core.run.desks import voting
 from kgot_core.testing.runs import Ended, Setting, try_in_run
 
 SAMPLES = ["a", "b", "b", None, "b"]

@@ -1,0 +1,1 @@
+"""What the stages ask for things: models, the graph, tools, scripts, votes, files. Every outside call passes here."""
