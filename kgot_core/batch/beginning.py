@@ -74,7 +74,7 @@ class Beginning:
 
         Returns:
             ``session``: a name for this sitting; ``pending``: ids of the tasks to run; ``usage``: what tasks have used
-            so far, by id.
+            so far, by the names of their folders.
 
         Raises:
             UsageError: The folder or the task file cannot be used, or the batch is running.
@@ -91,7 +91,7 @@ class Beginning:
         return {
             "session": batch["sessions"][-1]["session"],
             "pending": [task.id for task in tasks if task.id not in rows or not is_final(rows[task.id])],
-            "usage": {task: row["usage"] for task, row in rows.items()},
+            "usage": {row["folder"]: row["usage"] for row in rows.values()},
         }
 
     def release(self) -> None:

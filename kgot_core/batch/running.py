@@ -7,7 +7,7 @@ import datetime
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, cast
 
 from kgot_core.batch.beginning import Beginning, pending_tasks
@@ -15,15 +15,16 @@ from kgot_core.batch.folder import BatchTask, read_batch, read_tasks, write_batc
 from kgot_core.batch.lines import Appender
 from kgot_core.batch.plan import BatchPlan
 from kgot_core.batch.results import rank_file, result_row, write_results
+from kgot_core.batch.schedulers import open_scheduler
 from kgot_core.batch.totals import totals
-from kgot_core.batch.watching import RankWatch
+from kgot_core.batch.watching import RankWatch, added_by_others
 from kgot_core.batch.worker import Worker
+from kgot_core.contracts.options import Caps
 from kgot_core.contracts.scheduler import Batch, Scheduler
-from kgot_core.contracts.task import Answer, Task
+from kgot_core.contracts.task import Answer, Task, Usage
 from kgot_core.errors import KgotError
-from kgot_core.providers import SchedulerProvider
+from kgot_core.run.purse import Purse
 from kgot_core.run.record import lease
-from kgot_core.session.checks import opened, ready_settings
 from kgot_core.session.session import Session
 
 
@@ -68,6 +69,7 @@ class BatchRun:
         self._on_record = on_record
         self._stop = threading.Event()
         self._worker: Worker | None = None
+        self._purse = Purse()
         self.rank = 0
 
     @property
@@ -88,28 +90,28 @@ class BatchRun:
             KgotError: It cannot begin, or the scheduler cannot go on; what has ended is kept.
         """
         plan = self._plan
-        session = Session(plan.registry, plan.settings, schema=plan.schema, graph=plan.graph)
-        self._worker = worker = Worker(session, force=plan.force)
+        own = plan.settings.core.batch
+        caps = Caps(own.max_cost, own.max_tokens, reserve=plan.settings.core.caps.reserve)
+        self._purse = purse = Purse(caps)
+        session = Session(plan.registry, plan.settings, schema=plan.schema, graph=plan.graph, purse=purse)
+        self._worker = worker = Worker(session, force=plan.force, purse=purse)
         with contextlib.closing(worker):
             # First, so that nothing has been written where a model, a store or a sandbox is not ready.
             worker.open()
-            with contextlib.closing(self._open_scheduler()) as scheduler:
+            with contextlib.closing(open_scheduler(plan)) as scheduler:
                 self.rank = scheduler.rank
                 beginning = Beginning(plan, goes_on=self._goes_on)
                 with contextlib.closing(_Releasing(beginning)):
                     begun = cast(dict[str, Any], scheduler.once(beginning.prepare))
                     return self._run_share(scheduler, worker, begun)
 
-    def _open_scheduler(self) -> Scheduler:
-        name = self._plan.settings.core.scheduler
-        provider = cast(SchedulerProvider, self._plan.registry.get("scheduler", name))
-        values = ready_settings(self._plan.settings, provider)
-        return opened(provider, lambda: provider.open(values))
-
     def _run_share(self, scheduler: Scheduler, worker: Worker, begun: Mapping[str, Any]) -> Outcome:
         plan, rank = self._plan, scheduler.rank
         tasks = {task.id: task for task in pending_tasks(plan.folder, begun["pending"])}
         everything = len(read_tasks(plan.folder))
+        self._purse.begin(
+            {plan.folder / name: Usage(**usage) for name, usage in begun["usage"].items()}, scheduler.ranks
+        )
         self._on_begin(rank, everything, len(tasks))
         try:
             with self._own_files(scheduler, begun["session"]) as (watch, results):
@@ -144,18 +146,25 @@ class BatchRun:
             {task.id: task.estimate for task in tasks.values()},
             watch.note,
             plan.settings.core.batch.patience,
+            self.interrupt,
         )
 
     @contextlib.contextmanager
     def _own_files(self, scheduler: Scheduler, session: str) -> Iterator[tuple[RankWatch, Appender]]:
         """Opens this process's files, under a lease of its own: the process that prepared may go before the others."""
         folder, rank = self._plan.folder, scheduler.rank
+
+        def beat() -> Mapping[str, Any]:
+            if scheduler.ranks > 1 and self._purse.caps:
+                self._purse.hear(added_by_others(folder, session, rank))
+            return {"added": asdict(self._purse.added)}
+
         try:
             hold = lease.take(folder, name=f"running.{rank}.json", what="batch")
             with contextlib.ExitStack() as stack:
                 stack.callback(hold.release)
                 results = stack.enter_context(contextlib.closing(Appender(rank_file(folder, "results", rank))))
-                watch = stack.enter_context(contextlib.closing(RankWatch(folder, session, rank, scheduler.ranks)))
+                watch = stack.enter_context(contextlib.closing(RankWatch(folder, session, rank, scheduler.ranks, beat)))
                 yield watch, results
         except OSError as error:
             raise KgotError(

@@ -16,6 +16,7 @@ from kgot_core.batch.lines import Appender, write_whole
 from kgot_core.batch.results import rank_file
 from kgot_core.contracts.scheduler import ScheduleNote
 from kgot_core.contracts.sink import Sink
+from kgot_core.contracts.task import Usage
 from kgot_core.sinks.progress import Stage
 
 BEAT_SECONDS = 2.0
@@ -126,3 +127,20 @@ class RankWatch:
     def _write_note(self, row: Mapping[str, Any], rank: int | None = None) -> None:
         with self._lock, contextlib.suppress(OSError):
             self._schedule.append({"at": round(time.time(), 4), "rank": self._rank if rank is None else rank, **row})
+
+
+def read_ranks(folder: Path) -> list[dict[str, Any]]:
+    """Gives the state of each process of a batch's last sitting and of earlier ones, as far as it can be read."""
+    found = []
+    for path in sorted(folder.glob("rank.*.json")):
+        with contextlib.suppress(OSError, ValueError):
+            state = json.loads(path.read_text(encoding="utf-8"))
+            if isinstance(state, dict) and isinstance(state.get("rank"), int):
+                found.append(state)
+    return found
+
+
+def added_by_others(folder: Path, session: str, rank: int) -> Usage:
+    """Sums what the other processes of a sitting have used in it."""
+    others = [state for state in read_ranks(folder) if state.get("session") == session and state["rank"] != rank]
+    return sum((Usage(**state.get("added", {})) for state in others), Usage())

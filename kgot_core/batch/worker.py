@@ -14,6 +14,7 @@ from kgot_core.contracts.task import Answer, Task
 from kgot_core.run.concurrency.threads import DaemonExecutor
 from kgot_core.run.ending import answer_from_json
 from kgot_core.run.faults import said
+from kgot_core.run.purse import Purse
 from kgot_core.run.record.kept import EVENTS
 from kgot_core.run.record.lease import is_running
 from kgot_core.session.session import Session
@@ -29,9 +30,11 @@ class Worker:
     Args:
         session: The session, not open yet.
         force: Goes on with a task although something has changed since it began.
+        purse: What all tasks may spend together: none begins beyond it.
     """
 
-    def __init__(self, session: Session, *, force: bool = False) -> None:
+    def __init__(self, session: Session, *, force: bool = False, purse: Purse | None = None) -> None:
+        self._purse = purse or Purse()
         self._session = session
         self._force = force
         self._running: set[asyncio.Task[Answer]] = set()
@@ -92,6 +95,11 @@ class Worker:
         for running in self._running:
             running.cancel()
 
+    def _not_begun(self, folder: Path) -> Answer:
+        """Gives the answer of a task that the batch's cap left no request, so that it begins anew with a higher one."""
+        shutil.rmtree(folder, ignore_errors=True)
+        return Answer("The task has not begun", "failed", reason=f"the batch stopped at {self._purse.closed}")
+
     async def _run(self, task: Task, folder: Path, *sinks: Sink) -> Answer:
         if self._stopped:
             return STOPPED
@@ -108,9 +116,14 @@ class Worker:
             if begun(folder):
                 moved = task.files if len({path.name for path in task.files}) == len(task.files) else ()
                 return await self._session.resume(folder, attachments=moved, sinks=[ended, *sinks], force=self._force)
+            if self._purse.closed:
+                return self._not_begun(folder)
             # Nothing had been accepted, so nothing had been asked.
             shutil.rmtree(folder, ignore_errors=True)
-            return await self._session.solve(task, folder=folder, sinks=[ended, *sinks])
+            answer = await self._session.solve(task, folder=folder, sinks=[ended, *sinks])
+            if answer.status == "no_solution" and not answer.usage.requests and self._purse.closed:
+                return self._not_begun(folder)
+            return answer
         except asyncio.CancelledError:
             return STOPPED if ended.record is None else answer_from_json(ended.record["answer"], folder)
         except Exception as error:

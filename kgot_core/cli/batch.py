@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -25,14 +26,20 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("tasks")
 @click.option("--scheduler", metavar="NAME", help="Who runs the tasks: local, or that of a plugin.")
+@click.option("--ranks", metavar="N", help="Processes, of a scheduler that starts them: its setting ranks.")
 @click.option("--jobs", metavar="N", help="Tasks at once in one process.")
+@click.option("--batch-max-cost", metavar="DOLLARS", help="What all tasks together may cost.")
+@click.option("--batch-max-tokens", metavar="N", help="What all tasks together may use.")
 @click.option("--strict", is_flag=True, help="Exit code 1 where a task failed.")
 @run_options
 @asking_options
 def batch(
     tasks: str,
     scheduler: str | None,
+    ranks: str | None,
     jobs: str | None,
+    batch_max_cost: str | None,
+    batch_max_tokens: str | None,
     strict: bool,
     graph: str | None,
     overrides: Callable[[], list[Override]],
@@ -53,11 +60,17 @@ def batch(
     own = {
         "--scheduler": ("scheduler", scheduler),
         "--jobs": ("batch.jobs", number("--jobs", jobs, int, "a whole number")),
+        "--batch-max-cost": ("batch.max_cost", number("--batch-max-cost", batch_max_cost, float, "a number")),
+        "--batch-max-tokens": ("batch.max_tokens", number("--batch-max-tokens", batch_max_tokens, int, "a number")),
     }
     named = [Override(key, value, option) for option, (key, value) in own.items() if value is not None]
     # Here the option is no folder for runs, but the one of the batch.
     rest = replace(asking, values={**asking.values, "out": None})
     registry, settings = rest.settings([*overrides(), *named])
+    if ranks is not None:
+        key = f"schedulers.{settings.core.scheduler}.ranks"
+        override = Override(key, number("--ranks", ranks, int, "a whole number"), "--ranks")
+        settings = settings.with_overrides([override], registry)
     folder = Path(asking.values["out"]).absolute()
     plan = BatchPlan(folder, Path(tasks).absolute(), registry, settings, asking.read_schema(), graph)
     return run_batch(plan, goes_on=False, strict=strict, as_json=asking.as_json, quiet=asking.quiet)
@@ -78,9 +91,14 @@ def run_batch(plan: BatchPlan, *, goes_on: bool, strict: bool, as_json: bool, qu
     """
     from kgot_core.batch.beginning import BadTasks
     from kgot_core.batch.running import BatchRun
+    from kgot_core.batch.schedulers import launched
     from kgot_core.cli.interrupts import on_signals
     from kgot_core.errors import UsageError
 
+    this = [sys.executable, "-m", "kgot_core", *sys.argv[1:]]
+    # The same command goes on with a batch that is there.
+    if (code := launched(plan, this, this)) is not None:
+        return code
     count = {"done": 0, "of": 0}
 
     def begin(rank: int, tasks: int, pending: int) -> None:

@@ -173,6 +173,12 @@ class ModelSettings:
     cached_price: float | None = setting(
         None, "dollars a million cached prompt tokens, input_price where unset", matters=False, minimum=0
     )
+    requests_per_minute: float | None = setting(
+        None, "requests a minute at most, of all runs together", matters=False, above=0
+    )
+    tokens_per_minute: float | None = setting(
+        None, "prompt and reply tokens a minute at most, of all runs together", matters=False, above=0
+    )
     options: Mapping[str, Any] = field(
         default_factory=dict, repr=False, metadata={"help": "options.* reach the client unchanged", "trusted": True}
     )

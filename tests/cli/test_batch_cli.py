@@ -179,3 +179,24 @@ def test_what_cannot_begin_says_why_and_leaves_nothing(arguments: list[str], sai
     done = kgot("batch", *arguments, *SET)
     assert done.exit_code == 2 and said in done.stderr, done.stderr
     assert not Path("out").exists() and paid() == 0
+
+
+def test_a_cap_on_the_batch_ends_it_and_a_higher_one_goes_on() -> None:
+    tasks = write_tasks(*hills("a", "b", "c"))
+    done = kgot("batch", tasks, "--out", "out", *SET, "--jobs", "1", "--batch-max-tokens", "12000")
+    assert done.exit_code == 0, done.stderr
+    assert [row["status"] for row in results().values()] == ["answered", "no_solution", "failed"]
+    used = json.loads(Path("out/batch.json").read_text())["totals"]["usage"]
+    assert used["input_tokens"] + used["output_tokens"] <= 12_000
+    assert "c failed" in done.stderr and "the batch stopped at batch.max_tokens = 12,000" in done.stderr
+    requests = paid()
+    assert kgot("resume", "out").exit_code == 0
+    assert paid() == requests, "the cap is reached, now as then"
+    done = kgot("resume", "out", "--set", "batch.max_tokens=1000000")
+    assert done.exit_code == 0 and results()["c"]["status"] == "answered"
+
+
+def test_a_cap_on_the_cost_needs_prices() -> None:
+    done = kgot("batch", write_tasks(*hills("a")), "--out", "out", *SET, "--batch-max-cost", "1")
+    assert done.exit_code == 2 and "batch.max_cost cannot be kept" in done.stderr
+    assert not Path("out").exists()
