@@ -14,7 +14,6 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from hypothesis import settings
 
 SERVERS = Path(__file__).parent / "tests" / "servers"
 
@@ -29,11 +28,8 @@ NOT_TO_BE_HAD = (
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Keeps runs of tests from putting a key into the tester's own config folder, and sets how hard Hypothesis tries."""
+    """Keeps runs of tests from putting a key into the tester's own config folder."""
     os.environ["XDG_CONFIG_HOME"] = str(Path(tempfile.gettempdir()) / f"kgot-tests-{getpass.getuser()}")
-    # Time is measured in benchmarks, so no example has a deadline: it would fail on a busy machine.
-    settings.register_profile("kgot", deadline=None, max_examples=100 if os.environ.get("CI") else 25)
-    settings.load_profile("kgot")
 
 
 @pytest.hookimpl(wrapper=True)

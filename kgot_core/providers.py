@@ -130,8 +130,7 @@ class ToolProvider(Provider):
 
     Attributes:
         create: ``create(settings, context)`` gives LangChain tools.
-        effect: ``read``: may be retried, cached and run again on resume; ``write``: never. A tool whose ``metadata``
-            holds an ``effect`` says so for itself.
+        effect: ``read``: may be retried, cached and run again on resume; ``write``: never.
         parallel: Calls of it may run side by side.
         seconds: Wall time of one call.
         default: Offered without being asked for by name.

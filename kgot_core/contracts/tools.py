@@ -153,12 +153,5 @@ class ToolContext(Protocol):
     async def call(self, name: str, arguments: Mapping[str, Any]) -> ToolResult:
         """Calls another tool of the run, as a part of this call; its failure is a result with ``failed`` set."""
 
-    def at_end(self, function: Callable[[], None]) -> None:
-        """Has a function called when the run ends, however it ends: for what a tool has opened.
-
-        It is called on a thread of its own, the last one named first, and for a few seconds at most; what it raises is
-        logged.
-        """
-
     async def once(self, key: str, function: Callable[[], Awaitable[JsonValue]]) -> JsonValue:
         """Runs an outside call once for this tool call and ``key``; later (after a resume) its recorded result."""

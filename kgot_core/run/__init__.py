@@ -1,5 +1,4 @@
-"""One task from question to answer. ``lifecycle`` opens what it needs, lets its strategy run, and closes.
+"""One task from question to answer, stage by stage: decide, enhance (tool_calls, extract, repair), compute, finish.
 
-``stages`` are what a strategy calls (the loop is :mod:`kgot_core.strategies.kgot_loop`), ``context`` is what they see,
-``desks`` make every outside call, ``prompting`` words the requests, ``record`` keeps all that happens.
+The loop that calls the stages is :mod:`kgot_core.strategies.kgot_loop`; what they see is :mod:`kgot_core.run.context`.
 """

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable, Sequence
 
 from kgot_core.contracts.backend import GraphBackend, OpenContext
 from kgot_core.contracts.task import Answer, Outcome, Task
@@ -66,12 +65,11 @@ async def run_task(
     """
     store: Held[GraphBackend] = Held(owned=parts.close_backend)
     code = CodeDesk(journal, parts.sandbox, parts.code_limits, lambda: files.made_packages)
-    opened: list[Callable[[], None]] = []
     stop = True
     try:
         journal.emit("", start)
         with parts.purse.run(context.folder, lambda: journal.usage):
-            outcome = checked(await _answer(parts, task, journal, files, code, context, store, opened), parts.strategy)
+            outcome = checked(await _answer(parts, task, journal, files, code, context, store), parts.strategy)
         stop = False
     except asyncio.CancelledError as error:
         if was_cancelled():
@@ -83,7 +81,7 @@ async def run_task(
     except (Exception, SystemExit) as error:  # plugins run in here; their faults end the run with one line, too
         outcome = failure(journal, error)
     finally:
-        await _close(store, code, files, opened, stop)
+        await _close(store, code, files, stop)
     return finish(journal, writer, outcome)
 
 
@@ -95,14 +93,11 @@ async def _answer(
     code: CodeDesk,
     context: OpenContext,
     store: Held[GraphBackend],
-    opened: list[Callable[[], None]],
 ) -> Outcome:
     graph = await open_graph(journal, parts, context, store)
     budget = Budget(parts.options.caps, lambda: journal.usage, lambda: journal.seconds, 0.0, parts.purse)
     models = ModelDesk(journal, parts.clients, parts.model_names, budget)
-    calls = CallContext(
-        task.question, files, parts.sandbox, models, journal, code.run, parts.prompts.fill, opened.append
-    )
+    calls = CallContext(task.question, files, parts.sandbox, models, journal, code.run, parts.prompts.fill)
     specs, tools = await open_tools(journal, parts.tools, calls)
     retries = parts.options.limits.max_tool_retries
     toolbox = ToolDesk(journal, specs, tools, retries, calls.enter, budget, reveal=files.reveal)
@@ -159,25 +154,16 @@ def started(parts: Parts, task: Task, files: FileShelf) -> RunStarted:
     )
 
 
-async def _close(
-    store: Held[GraphBackend], code: CodeDesk, files: FileShelf, opened: Sequence[Callable[[], None]], stop: bool
-) -> None:
-    """Gives back what the run held.
+async def _close(store: Held[GraphBackend], code: CodeDesk, files: FileShelf, stop: bool) -> None:
+    """Gives back what the run held, each whatever the others do; what hangs is left behind.
 
     Args:
         store: The graph.
         code: The sandbox for scripts.
         files: The run's files.
-        opened: What tools want to be called, to close what they have opened.
         stop: Something may still be running in them.
     """
-    await close_all(
-        [*([store.cancel, code.cancel] if stop else []), code.close, store.close, *reversed(opened), files.close]
-    )
-
-
-async def close_all(steps: Sequence[Callable[[], None]]) -> None:
-    """Takes closing steps one after another, each whatever the others do; what hangs is left behind."""
+    steps = [*([store.cancel, code.cancel] if stop else []), code.close, store.close, files.close]
 
     def work() -> None:
         for step in steps:

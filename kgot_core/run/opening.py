@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from kgot_core.contracts.backend import GraphBackend, OpenContext
 from kgot_core.contracts.dialect import Dialect, dialect_from_json
@@ -22,11 +21,6 @@ from kgot_core.run.faults import said
 from kgot_core.run.parts import Parts, ToolEntry
 from kgot_core.run.record.journal import Journal
 from kgot_core.run.record.restoring import check_tools, restore_store
-
-if TYPE_CHECKING:
-    from langchain_core.tools import BaseTool
-
-    from kgot_core.providers import ToolProvider
 
 OPENING_SECONDS = 120.0
 
@@ -107,12 +101,7 @@ async def open_tools(
         specs: list[Mapping[str, Any]] = []
         for entry in entries:
             try:
-                # A tool may import much, or look for its server, and other runs go on meanwhile.
-                made = await in_thread(partial(_make, entry, context), OPENING_SECONDS)
-            except TimeoutError as error:
-                late = f"it could not be made within {OPENING_SECONDS:g} seconds"
-                left_out[entry.provider.name] = said(error) if str(error) else late
-                continue
+                made = _make(entry, context)
             except (Exception, SystemExit) as error:  # a tool is a plugin; its fault must not end the run
                 left_out[entry.provider.name] = said(error)
                 continue
@@ -143,13 +132,7 @@ def _make(entry: ToolEntry, context: ToolContext) -> list[OpenTool]:
     if entry.ready:
         raise KgotError(entry.ready)
     made = entry.tools or entry.provider.create(entry.settings, context)
-    return [OpenTool(tool, _declared(tool, entry.provider)) for tool in made]
-
-
-def _declared(tool: BaseTool, provider: ToolProvider) -> ToolProvider:
-    """Gives what is declared of a tool: by itself, else by its provider."""
-    effect = (tool.metadata or {}).get("effect")
-    return replace(provider, effect=effect) if effect in ("read", "write") else provider
+    return [OpenTool(tool, entry.provider) for tool in made]
 
 
 def _spec_from_json(data: Mapping[str, Any]) -> ToolSpec:

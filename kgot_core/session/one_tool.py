@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,12 +19,12 @@ from kgot_core.graph.values import JsonValue
 from kgot_core.plugins import PluginRegistry
 from kgot_core.reading.toolcalls import nearest
 from kgot_core.run.caps import Budget
+from kgot_core.run.concurrency.threads import in_thread
 from kgot_core.run.desks.code import CodeDesk
 from kgot_core.run.desks.files import FileShelf
 from kgot_core.run.desks.model import Client, ModelDesk
 from kgot_core.run.desks.tool_context import CallContext
 from kgot_core.run.desks.toolbox import ToolDesk, unknown_tool
-from kgot_core.run.lifecycle import close_all
 from kgot_core.run.opening import open_tools
 from kgot_core.run.parts import ToolEntry
 from kgot_core.run.prompting.prompts import Prompts
@@ -80,8 +80,7 @@ async def call_tool(
     budget = Budget(Caps(), lambda: journal.usage)
     models = ModelDesk(journal, clients, names, budget)
     code = CodeDesk(journal, sandbox, SandboxLimits())
-    opened: list[Callable[[], None]] = []
-    context = CallContext("", shelf, sandbox, models, journal, code.run, prompts.fill, opened.append)
+    context = CallContext("", shelf, sandbox, models, journal, code.run, prompts.fill)
     try:
         left_out: dict[str, str] = {}
         specs, tools = await open_tools(journal, all_tools(registry, settings), context, left_out)
@@ -91,7 +90,8 @@ async def call_tool(
             raise UsageError(problem, hint=f"kgot tools list {name} shows its arguments")
         return OneCall(await desk.call("call", request), journal.usage)
     finally:
-        await close_all([code.close, *reversed(opened), shelf.close])
+        await in_thread(code.close)
+        shelf.close()
         journal.close()
 
 

@@ -193,8 +193,9 @@ async def test_a_tool_that_raises_is_a_failed_call(kind: str, make: Callable[[],
 
 async def test_a_tool_whose_error_may_pass_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
     slept = asyncio.sleep
-    unasked = (lambda _: slept(0), lambda _: None)
-    monkeypatch.setattr("kgot_core.run.desks.toolbox.ToolDesk.__init__.__defaults__", unasked)
+    monkeypatch.setattr(
+        "kgot_core.run.desks.toolbox.ToolDesk.__init__.__defaults__", (lambda _: slept(0), lambda _: None)
+    )
     calls = []
 
     def flaky(place: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -10,13 +9,9 @@ import pytest
 from langchain_core.tools import StructuredTool
 
 from kgot_core.contracts.model import ToolCallRequest
-from kgot_core.contracts.options import LoopLimits
 from kgot_core.contracts.run import Run
 from kgot_core.contracts.tools import ToolContext, ToolResult
-from kgot_core.errors import TransientToolError
 from kgot_core.providers import NoSettings, ToolProvider
-from kgot_core.run import opening
-from kgot_core.run.desks import toolbox
 from kgot_core.run.parts import ToolEntry
 from kgot_core.testing.runs import Ended, Setting, try_in_run
 
@@ -95,71 +90,3 @@ def test_an_answer_comes_without_its_reasoning_and_may_be_about_images() -> None
     ended = tried(outer, script=lambda asked: "<think>a lake</think>A pond")
     assert ended.result.text == "A pond"
     assert "data:image/png;base64,AAAA" in ended.requests[0]
-
-
-@pytest.mark.parametrize("fails", [False, True])
-def test_what_a_tool_has_opened_is_closed_at_the_end_last_one_first(fails: bool) -> None:
-    told: list[str] = []
-
-    def outer(context: ToolContext) -> Callable[..., Any]:
-        def broken() -> None:
-            raise ValueError("cannot be closed")
-
-        context.at_end(lambda: told.append("first"))
-        context.at_end(broken)
-
-        async def made() -> str:
-            context.at_end(lambda: told.append("within a call"))
-            told.append("called")
-            if fails:
-                raise ValueError("no")
-            return "done"
-
-        return made
-
-    assert tried(outer).result.failed is fails
-    assert told == ["called", "within a call", "first"]
-
-
-@pytest.mark.parametrize(("effect", "tries"), [("write", 1), ("read", 3), (None, 3), ("odd", 3)])
-def test_a_tool_may_say_for_itself_that_it_writes(
-    monkeypatch: pytest.MonkeyPatch, effect: str | None, tries: int
-) -> None:
-    monkeypatch.setattr(toolbox, "LONGEST_WAIT", 0.0)
-    told: list[int] = []
-
-    def create(settings: NoSettings, context: ToolContext) -> Sequence[Any]:
-        async def flaky() -> str:
-            """Fails."""
-            told.append(1)
-            raise TransientToolError("away")
-
-        return [StructuredTool.from_function(coroutine=flaky, metadata={"effect": effect} if effect else None)]
-
-    provider = ToolProvider(name="flaky", summary="Fails.", create=create)
-
-    async def work(run: Run) -> ToolResult:
-        return await run.tools.call("1", ToolCallRequest("flaky", {}))
-
-    limits = LoopLimits(max_tool_retries=2)
-    assert try_in_run(work, Setting(tools=[ToolEntry(provider, NoSettings())], limits=limits)).result.failed
-    assert len(told) == tries
-
-
-def test_a_tool_that_takes_too_long_to_be_made_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(opening, "OPENING_SECONDS", 0.05)
-    ended = threading.Event()
-
-    def create(settings: NoSettings, context: ToolContext) -> Sequence[Any]:
-        ended.wait(30)
-        return []
-
-    provider = ToolProvider(name="slow", summary="Slow.", create=create)
-
-    async def work(run: Run) -> Sequence[str]:
-        return [spec.name for spec in run.tools.specs]
-
-    done = try_in_run(work, Setting(tools=[ToolEntry(provider, NoSettings())]))
-    ended.set()
-    [opened] = [record for record in done.records if record["kind"] == "tools_opened"]
-    assert done.result == [] and opened["left_out"] == {"slow": "it could not be made within 0.05 seconds"}

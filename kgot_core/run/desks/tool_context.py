@@ -42,7 +42,6 @@ class CallContext:
         journal: The run's journal.
         run_code: Runs a job in the sandbox at a step.
         prompt: Fills a prompt of the run by its name.
-        at_end: Takes what is to be called when the run ends.
     """
 
     def __init__(
@@ -54,13 +53,11 @@ class CallContext:
         journal: Journal,
         run_code: Callable[[str, CodeJob, str], Awaitable[CodeResult]],
         prompt: Callable[..., str],
-        at_end: Callable[[Callable[[], None]], None],
     ) -> None:
         self.question = question
         self.files = files
         self.sandbox = sandbox
         self.prompt = prompt
-        self.at_end = at_end
         self._models = models
         self._journal = journal
         self._run_code = run_code
