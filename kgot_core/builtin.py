@@ -12,6 +12,7 @@ from kgot_core.providers import (
     FormatProvider,
     ModelProvider,
     SandboxProvider,
+    SchedulerProvider,
     SolverProvider,
     StrategyProvider,
     ToolProvider,
@@ -146,6 +147,18 @@ def kgot_tools() -> Iterable[ToolProvider]:
             settings=PythonCodeSettings,
             create=_run_python_code,
         ),
+    ]
+
+
+@hookimpl
+def kgot_schedulers() -> Iterable[SchedulerProvider]:
+    """A batch in this process."""
+    return [
+        SchedulerProvider(
+            name="local",
+            summary="Runs the tasks of a batch in this process, several at once.",
+            open=later("kgot_core.schedulers.local:open_local"),
+        )
     ]
 
 

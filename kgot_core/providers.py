@@ -155,10 +155,19 @@ class VoterProvider(Provider):
 
 @dataclass(frozen=True, kw_only=True)
 class SchedulerProvider(Provider):
-    """A way to run many tasks."""
+    """A way to run many tasks.
+
+    Attributes:
+        launch: For a scheduler that works in several processes: ``launch(settings, first, again)`` starts them where
+            this process is not one of them yet, waits for their end and gives the exit code of the whole; ``None`` lets
+            this process do the batch itself. ``first`` and ``again`` are command lines, program first: the batch from
+            the start, and going on with it after processes were lost. Called before anything of the batch is read or
+            written, and before ``open``, which then is not called here.
+    """
 
     kind: ClassVar[ProviderKind] = "scheduler"
     open: Callable[[Any], Scheduler]
+    launch: Callable[[Any, Sequence[str], Sequence[str]], int | None] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,7 @@ import contextlib
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any
 
@@ -30,17 +30,29 @@ def ended_by_signals(task: asyncio.Task[Any]) -> Iterator[None]:
         task: The task, of the running loop.
     """
     loop = asyncio.get_running_loop()
-    came = 0
 
     def first() -> None:
         echo("kgot: interrupted; the run comes to its end (once more: at once)", err=True)
         task.cancel()
 
+    with on_signals(lambda: loop.call_soon_threadsafe(first)):
+        yield
+
+
+@contextlib.contextmanager
+def on_signals(first: Callable[[], object]) -> Iterator[None]:
+    """Calls a function at the first signal and ends the process at the second, while the context is open.
+
+    Args:
+        first: Called in the signal's handler: between any two instructions of the main thread.
+    """
+    came = 0
+
     def handle(number: int, frame: FrameType | None) -> None:
         nonlocal came
         came += 1
         if came == 1:
-            loop.call_soon_threadsafe(first)
+            first()
             return
         if sys.stderr is not None and sys.stderr.isatty():
             os.write(sys.stderr.fileno(), SHOW_CURSOR + b"\n")

@@ -1,4 +1,4 @@
-"""``kgot resume``: goes on with a run that was broken off."""
+"""``kgot resume``: goes on with a run or a batch that was broken off."""
 
 from __future__ import annotations
 
@@ -19,13 +19,24 @@ from kgot_core.cli.running import EXIT_CODES, run_to_its_end, show_answer
 @click.option("--force", is_flag=True, help="Go on although something has changed since the run began.")
 @click.option("--json", "as_json", is_flag=True, help="Print the whole answer as JSON.")
 @click.option("--quiet", is_flag=True, help="Show no progress.")
+@click.option("--strict", is_flag=True, help="Of a batch: exit code 1 where a task failed.")
 @settings_options
-def resume(run: str, files: tuple[str, ...], force: bool, as_json: bool, quiet: bool, options: SettingsOptions) -> int:
+def resume(
+    run: str,
+    files: tuple[str, ...],
+    force: bool,
+    as_json: bool,
+    quiet: bool,
+    strict: bool,
+    options: SettingsOptions,
+) -> int:
     """Go on with RUN after an interruption, a crash or a failure; nothing that was answered is asked again.
 
-    RUN is a path, an id, its beginning, or last. The settings are those that the run began with; keys are read anew.
-    What has changed since and may change the answer is refused by name. Exit codes are those of kgot run.
+    RUN is a path, an id, its beginning, or last; or the folder of a batch, whose finished tasks are not touched and
+    whose task file may have grown. The settings are those that it began with; keys are read anew. What has changed
+    since and may change the answer is refused by name. Exit codes are those of kgot run or kgot batch.
     """
+    from kgot_core.batch.folder import is_batch
     from kgot_core.run.broken_off import final_answer
     from kgot_core.run.record.finding import find_run
     from kgot_core.run.record.folder import read_records
@@ -33,6 +44,8 @@ def resume(run: str, files: tuple[str, ...], force: bool, as_json: bool, quiet: 
     from kgot_core.session.session import Session
     from kgot_core.settings import Settings
 
+    if is_batch(Path(run)):
+        return _resume_batch(Path(run), files, force, as_json, quiet, strict, options)
     folder = find_run(run, Path(Settings.build(read_sources(options)).core.runs_dir)).absolute()
     if final_answer(list(read_records(folder))) is not None:
         return _ended(folder, as_json)
@@ -47,6 +60,27 @@ def resume(run: str, files: tuple[str, ...], force: bool, as_json: bool, quiet: 
         as_json=as_json,
         quiet=quiet,
     )
+
+
+def _resume_batch(
+    folder: Path,
+    files: tuple[str, ...],
+    force: bool,
+    as_json: bool,
+    quiet: bool,
+    strict: bool,
+    options: SettingsOptions,
+) -> int:
+    from kgot_core.batch.plan import recorded_plan
+    from kgot_core.cli.batch import run_batch
+    from kgot_core.errors import UsageError
+
+    if files:
+        raise UsageError("--file is for a single run", hint="the task file of a batch says where attachments are")
+    plan = recorded_plan(folder.absolute(), os.environ, options.sets, Path.cwd(), options.plugins, force)
+    for record in plan.registry.failures:
+        echo(f"kgot: {record.line} (kgot plugins show {record.distribution})", err=True)
+    return run_batch(plan, goes_on=True, strict=strict, as_json=as_json, quiet=quiet)
 
 
 def _ended(folder: Path, as_json: bool) -> int:

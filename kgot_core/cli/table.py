@@ -26,7 +26,8 @@ GROUPS = ("Ask", "Go on", "Look", "Set up", "Learn")
 COMMANDS: Mapping[str, Row] = MappingProxyType(
     {
         "run": Row("kgot_core.cli.run:run", "Answer one question", "Ask"),
-        "resume": Row("kgot_core.cli.resume:resume", "Go on with a run that was broken off", "Go on"),
+        "batch": Row("kgot_core.cli.batch:batch", "Answer every task of a file", "Ask"),
+        "resume": Row("kgot_core.cli.resume:resume", "Go on with a run or a batch that was broken off", "Go on"),
         "replay": Row("kgot_core.cli.runs:replay", "Run a recorded run again, without a model", "Go on"),
         "runs": Row("kgot_core.cli.runs:runs", "List the runs", "Look"),
         "show": Row("kgot_core.cli.runs:show", "Show a run: its course, its graph, its answer", "Look"),

@@ -56,6 +56,10 @@ def _unnoted(note: ScheduleNote) -> None:
     """Drops a note."""
 
 
+def _not_interrupted() -> None:
+    """Lets the tasks that run come to their own end."""
+
+
 @dataclass(frozen=True)
 class Batch:
     """Tasks to run, and how.
@@ -72,6 +76,9 @@ class Batch:
         note: Takes what the scheduler does, as it does it; called on any thread, cheap, never raises.
         patience: Seconds without any task started or ended anywhere after which the batch ends with a diagnosis; 0 for
             no such limit.
+        interrupt: Brings the tasks that run in this process to an end, so that they can go on later, as a signal to
+            this process would; called where another process of the batch was told to stop. Any thread, any number of
+            times, never raises.
     """
 
     plan: Mapping[str, Any]
@@ -83,6 +90,7 @@ class Batch:
     estimates: Mapping[str, float] = field(default_factory=dict)
     note: Callable[[ScheduleNote], None] = _unnoted
     patience: float = 0.0
+    interrupt: Callable[[], None] = _not_interrupted
 
 
 class Scheduler(ABC):

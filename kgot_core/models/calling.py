@@ -12,6 +12,7 @@ from kgot_core.models.convert import Answered, Counted, from_langchain, shown
 from kgot_core.models.dials import Bound, Dials
 from kgot_core.models.faults import Facts, read_error
 from kgot_core.models.judgement import Fault, Place, judge
+from kgot_core.models.pace import Pace
 from kgot_core.models.retry import Failed
 from kgot_core.models.tokens import estimate_tokens
 
@@ -35,11 +36,19 @@ class Caller:
         place: Whom the requests go to; its ``timeout`` bounds each of them.
         now: Seconds since the epoch.
         num_ctx: Context that the server was asked for, where it cuts longer prompts without a word.
+        pace: Requests and tokens a minute.
     """
 
     def __init__(
-        self, dials: Dials, findings: Findings, place: Place, now: Callable[[], float], num_ctx: int | None = None
+        self,
+        dials: Dials,
+        findings: Findings,
+        place: Place,
+        now: Callable[[], float],
+        num_ctx: int | None = None,
+        pace: Pace | None = None,
     ) -> None:
+        self._pace = pace or Pace(None, None)
         self._dials = dials
         self._findings = findings
         self.place = place
@@ -61,9 +70,13 @@ class Caller:
             except NotImplementedError:
                 self._note(self._findings.miss(Feature.TOOLS), notices)
                 continue
+            passed = await self._pace.enter(estimate_prompt(request))
             result = await self._send(bound)
             if not isinstance(result, Facts):
-                return self._checked(request, from_langchain(result))
+                answered = from_langchain(result)
+                counted = answered.counted or estimate_counts(request, answered)
+                passed.tokens = counted.input_tokens + counted.output_tokens
+                return self._checked(request, answered)
             self._adapt(result, bound, notices)
         raise Failed(Fault("final", f"{self.place.server} refuses each form of the request"))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,7 @@ from kgot_core.models.introspection import (
     without_own_retries,
 )
 from kgot_core.models.judgement import Place
+from kgot_core.models.pace import Pace
 from kgot_core.models.pricing import Pricer
 from kgot_core.models.redact import Redactor
 from kgot_core.models.retry import OnRetry, RetryPolicy
@@ -43,6 +44,7 @@ class ModelClient:
         policy: Pauses between them.
         owned: The model was opened for this client, which closes it.
         tools_prompt: Text that describes tools to a model without tool calling; the core's own where empty.
+        share: Gives the share of the settings' requests and tokens a minute that is this process's.
     """
 
     def __init__(
@@ -54,6 +56,7 @@ class ModelClient:
         policy: RetryPolicy | None = None,
         owned: bool = False,
         tools_prompt: str = "",
+        share: Callable[[], float] = lambda: 1.0,
     ) -> None:
         settings = read_settings(spec, strict=False)
         policy = policy or RetryPolicy()
@@ -72,7 +75,8 @@ class ModelClient:
             without_own_retries(model), self._findings, settings.temperature, settings.max_tokens, tools_prompt
         )
         place = Place(self._name, spec.provider if spec else "", address, settings.timeout)
-        caller = Caller(dials, self._findings, place, policy.now, num_ctx)
+        pace = Pace(settings.requests_per_minute, settings.tokens_per_minute, share)
+        caller = Caller(dials, self._findings, place, policy.now, num_ctx, pace)
         pricer = Pricer(settings, provider_of(model), address if family == "openai" else "")
         self._notices: list[str] = []
         self._may_drop_tools = family == "ollama" or (family == "openai" and not is_official(address))

@@ -21,6 +21,8 @@ _NUMBERS: Mapping[str, type] = {
     "input_price": float,
     "output_price": float,
     "cached_price": float,
+    "requests_per_minute": float,
+    "tokens_per_minute": float,
 }
 _MAY_BE_ZERO = frozenset({"temperature", "input_price", "output_price", "cached_price"})
 

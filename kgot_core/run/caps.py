@@ -10,6 +10,8 @@ from contextlib import asynccontextmanager
 from kgot_core.contracts.options import Caps
 from kgot_core.contracts.task import Usage
 from kgot_core.errors import CapReached
+from kgot_core.run.purse import Purse
+from kgot_core.run.spending import exceeded
 
 
 class Budget:
@@ -23,6 +25,7 @@ class Budget:
         usage: Gives what the run has used so far.
         clock: Seconds, rising.
         began: When the run began by that clock; now by default. A run that goes on began as long ago as it took so far.
+        purse: What it may spend together with other runs.
     """
 
     def __init__(
@@ -31,6 +34,7 @@ class Budget:
         usage: Callable[[], Usage],
         clock: Callable[[], float] = time.monotonic,
         began: float | None = None,
+        purse: Purse | None = None,
     ) -> None:
         self._caps = caps
         self._usage = usage
@@ -38,6 +42,7 @@ class Budget:
         self._began = clock() if began is None else began
         self._share = 1.0 - min(1.0, caps.reserve)
         self._on_their_way = 0
+        self._purse = purse or Purse()
 
     def release_reserve(self) -> None:
         """Allows the whole of each cap from now on."""
@@ -56,17 +61,10 @@ class Budget:
         Args:
             prompt_tokens: Estimated tokens of the request's prompt.
         """
-        used, caps = self._usage(), self._caps
-        tokens = used.input_tokens + used.output_tokens
         coming = self._on_their_way + prompt_tokens
-        if caps.max_tokens is not None and tokens + coming > caps.max_tokens * self._share:
-            return f"max_tokens = {caps.max_tokens:,}: {tokens:,} are used"
-        if caps.max_cost is not None and used.unpriced:
-            return f"max_cost = ${caps.max_cost:g} cannot be kept: the price of a request is unknown"
-        # What a token has cost so far tells what the next ones will cost; nothing is known before the first request.
-        dollars = used.cost * (1 + coming / tokens) if tokens else used.cost
-        if caps.max_cost is not None and dollars > caps.max_cost * self._share:
-            return f"max_cost = ${caps.max_cost:g}: ${used.cost:.4f} are spent"
+        own = exceeded(self._caps, self._usage(), coming, self._share)
+        if cause := own or self._purse.refuse(prompt_tokens, self._share):
+            return cause
         return self.deadline if self.seconds_left == 0 else ""
 
     @property
@@ -85,8 +83,9 @@ class Budget:
             raise CapReached(cause)
         self._on_their_way += prompt_tokens
         try:
-            async with asyncio.timeout(self.seconds_left) as limit:
-                yield
+            with self._purse.request(prompt_tokens):
+                async with asyncio.timeout(self.seconds_left) as limit:
+                    yield
         except TimeoutError:
             if limit.expired():
                 raise CapReached(self.deadline) from None

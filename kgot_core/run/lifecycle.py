@@ -70,7 +70,8 @@ async def run_task(
     stop = True
     try:
         journal.emit("", start)
-        outcome = checked(await _answer(parts, task, journal, files, code, context, store, opened), parts.strategy)
+        with parts.purse.run(context.folder, lambda: journal.usage):
+            outcome = checked(await _answer(parts, task, journal, files, code, context, store, opened), parts.strategy)
         stop = False
     except asyncio.CancelledError as error:
         if was_cancelled():
@@ -97,7 +98,7 @@ async def _answer(
     opened: list[Callable[[], None]],
 ) -> Outcome:
     graph = await open_graph(journal, parts, context, store)
-    budget = Budget(parts.options.caps, lambda: journal.usage, lambda: journal.seconds, began=0.0)
+    budget = Budget(parts.options.caps, lambda: journal.usage, lambda: journal.seconds, 0.0, parts.purse)
     models = ModelDesk(journal, parts.clients, parts.model_names, budget)
     calls = CallContext(
         task.question, files, parts.sandbox, models, journal, code.run, parts.prompts.fill, opened.append

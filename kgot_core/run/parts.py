@@ -19,6 +19,7 @@ from kgot_core.run.desks.embedding import Embedder
 from kgot_core.run.desks.model import Client
 from kgot_core.run.given import GivenGraph
 from kgot_core.run.prompting.prompts import Prompts
+from kgot_core.run.purse import Purse
 
 if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
@@ -61,6 +62,7 @@ class Parts:
         graph_seconds: Time limit of a call of the store.
         graph_rows: Rows of a query that are kept.
         embedder: The embedding model; ``None`` where there is none.
+        purse: What the runs may spend together.
     """
 
     options: RunOptions
@@ -88,3 +90,4 @@ class Parts:
     embedder: Embedder | None = None
     code_limits: SandboxLimits = field(default_factory=SandboxLimits)
     close_backend: bool = True
+    purse: Purse = field(default_factory=Purse)

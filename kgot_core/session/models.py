@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
-from typing import Any, Literal, get_args
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from kgot_core.contracts.model import ModelSpec, Role
 from kgot_core.errors import UsageError
@@ -17,11 +17,18 @@ from kgot_core.run.desks.model import Client
 from kgot_core.session.checks import opened, problem_of_model
 from kgot_core.settings import Settings, provider_settings
 
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
 EMBEDDING: Literal["embedding"] = "embedding"
 
 
 def open_models(
-    registry: PluginRegistry, settings: Settings, given: Mapping[str, Any], tools_prompt: str
+    registry: PluginRegistry,
+    settings: Settings,
+    given: Mapping[str, Any],
+    tools_prompt: str,
+    share: Callable[[], float] = lambda: 1.0,
 ) -> tuple[dict[str, Client], dict[str, str]]:
     """Opens the chat models of all roles that have one; roles that name the same one share its client.
 
@@ -30,6 +37,7 @@ def open_models(
         settings: The settings in force.
         given: Chat models of LangChain, or clients, by role.
         tools_prompt: Text that describes tools to a model without tool calling.
+        share: Gives the share of requests and tokens a minute that is this process's.
 
     Returns:
         Clients and names by role.
@@ -64,7 +72,8 @@ def open_models(
             continue
         key = f"{spec.provider}:{spec.name}:{sorted((name, str(value)) for name, value in spec.settings.items())}"
         if key not in shared:
-            shared[key] = _open(registry, spec, role, policy, settings, tools_prompt)
+            model = _open(registry, spec, role, settings)
+            shared[key] = ModelClient(model, spec, policy=policy, owned=True, tools_prompt=tools_prompt, share=share)
         clients[role], names[role] = shared[key], f"{spec.provider}:{spec.name}"
     if "graph" not in clients:
         raise UsageError(
@@ -74,17 +83,23 @@ def open_models(
     return clients, names
 
 
-def refuse_unpriced(clients: Mapping[str, Client], names: Mapping[str, str]) -> None:
+def refuse_unpriced(clients: Mapping[str, Client], names: Mapping[str, str], section: str = "caps") -> None:
     """Refuses a cap on the cost where a price is unknown: it could not be kept.
+
+    Args:
+        clients: Clients by role.
+        names: Their names by role.
+        section: Where the cap is set, ``caps`` or ``batch``.
 
     Raises:
         UsageError: A model's price is unknown.
     """
     for role, client in clients.items():
         if not getattr(client, "priced", False):
+            prices = f"models.{role}.input_price and output_price"
             raise UsageError(
-                f"caps.max_cost cannot be kept: the price of {names[role]} is unknown",
-                hint=f"set models.{role}.input_price and output_price in dollars a million tokens, or caps.max_tokens",
+                f"{section}.max_cost cannot be kept: the price of {names[role]} is unknown",
+                hint=f"set {prices} in dollars a million tokens, or {section}.max_tokens",
             )
 
 
@@ -133,12 +148,9 @@ def _refuse_unknown(given: Mapping[str, Any]) -> None:
             )
 
 
-def _open(
-    registry: PluginRegistry, spec: ModelSpec, role: Role, policy: RetryPolicy, settings: Settings, tools_prompt: str
-) -> Client:
+def _open(registry: PluginRegistry, spec: ModelSpec, role: Role, settings: Settings) -> BaseChatModel:
     provider = _ready(registry, spec, role)
-    model = opened(provider, lambda: provider.open(provider_settings(settings, provider), spec))
-    return ModelClient(model, spec, policy=policy, owned=True, tools_prompt=tools_prompt)
+    return cast("BaseChatModel", opened(provider, lambda: provider.open(provider_settings(settings, provider), spec)))
 
 
 def _ready(registry: PluginRegistry, spec: ModelSpec, role: Role) -> Any:

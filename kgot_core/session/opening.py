@@ -20,6 +20,7 @@ from kgot_core.plugins import PluginRegistry
 from kgot_core.run.given import GivenGraph
 from kgot_core.run.parts import Parts
 from kgot_core.run.prompting.prompts import Prompts
+from kgot_core.run.purse import Purse
 from kgot_core.sandboxes.auto import choose
 from kgot_core.session.checks import opened, ready_settings
 from kgot_core.session.models import open_embedding, open_models, refuse_unpriced
@@ -36,6 +37,7 @@ class Given:
     Attributes:
         graph: The graph that runs start from, or the name of its file or run.
         runs: Where runs are found by name; the setting ``runs_dir`` where ``None``.
+        purse: What the runs may spend together.
     """
 
     models: Mapping[str, Any] = field(default_factory=dict)
@@ -44,6 +46,7 @@ class Given:
     schema: JsonSchema | None = None
     graph: NamedGraph | None = None
     runs: Path | None = None
+    purse: Purse = field(default_factory=Purse)
 
 
 def open_parts(registry: PluginRegistry, settings: Settings, given: Given) -> Parts:
@@ -58,9 +61,13 @@ def open_parts(registry: PluginRegistry, settings: Settings, given: Given) -> Pa
     graph = given_graph(registry, settings, strategy, given.graph, given.runs, given.backend)
     sandbox, sandbox_choice = open_sandbox(registry, settings)
     backend, open_backend = _backend(registry, settings, given.backend)
-    clients, names = open_models(registry, settings, given.models, common["prompts"].text("tools_as_text"))
+    clients, names = open_models(
+        registry, settings, given.models, common["prompts"].text("tools_as_text"), lambda: 1 / given.purse.ranks
+    )
     if settings.core.caps.max_cost is not None:
         refuse_unpriced(clients, names)
+    if given.purse.caps.max_cost is not None:
+        refuse_unpriced(clients, names, "batch")
     embedder, embedding_name = open_embedding(registry, settings, given.models)
     names |= embedding_name
     schema = read_schema(Path(settings.core.graph.schema)) if settings.core.graph.schema else None
@@ -93,6 +100,7 @@ def open_parts(registry: PluginRegistry, settings: Settings, given: Given) -> Pa
         schema=schema,
         schema_text=schema_text(schema) if schema else "",
         given=graph,
+        purse=given.purse,
     )
 
 

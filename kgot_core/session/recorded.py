@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from kgot_core.contracts.task import JsonSchema
 from kgot_core.plugins import PluginRegistry
@@ -40,7 +41,33 @@ def recorded_settings(
         PluginError: One of ``plugins`` cannot be loaded.
     """
     start = read_start(run, list(read_records(run)))
-    recorded = Settings.from_json(start.plan["settings"], env=env)  # type: ignore[arg-type]
+    registry, settings = plan_settings(start.plan, start.seal, env, overrides, folder, plugins)
+    return registry, settings, start.plan["schema"]  # type: ignore[return-value]
+
+
+def plan_settings(
+    plan: Mapping[str, Any],
+    seal: str,
+    env: Mapping[str, str],
+    overrides: Iterable[str | Override],
+    folder: Path,
+    plugins: Sequence[str] = (),
+) -> tuple[PluginRegistry, Settings]:
+    """Gives the plugins, and the settings of a recorded plan with what was set to another value since.
+
+    Args:
+        plan: The plan, of a run or a batch.
+        seal: Its seal.
+        env: The environment; keys are read from there anew.
+        overrides: What callers set.
+        folder: The working folder.
+        plugins: Modules or files to load besides.
+
+    Raises:
+        UsageError: A setting is wrong, or a plan that this user did not make sets what only a trusted file may set.
+        PluginError: One of ``plugins`` cannot be loaded.
+    """
+    recorded = Settings.from_json(plan["settings"], env=env)
     given = list(overrides)
     # A kgot.toml is looked for where the run began.
     place = recorded.folder if recorded.folder.is_dir() else folder
@@ -50,6 +77,6 @@ def recorded_settings(
     registry, chosen = load_plugins(here, plugins)
     refuse_failures(registry, chosen)
     settings = resumed_settings(recorded, sources, given, registry, folder)
-    if not is_sealed(config, start.plan, start.seal):
+    if not is_sealed(config, plan, seal):
         refuse_foreign(recorded, Settings.build(here, registry), registry)
-    return registry, settings, start.plan["schema"]  # type: ignore[return-value]
+    return registry, settings

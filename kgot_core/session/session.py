@@ -21,6 +21,7 @@ from kgot_core.run.desks.files import FileShelf
 from kgot_core.run.faults import said
 from kgot_core.run.lifecycle import run_task, started
 from kgot_core.run.parts import Parts
+from kgot_core.run.purse import Purse
 from kgot_core.run.record.folder import RunWriter
 from kgot_core.run.record.journal import Journal, unicode_text
 from kgot_core.session.broken_run import BrokenRun
@@ -59,6 +60,7 @@ class Session:
         runs: Folder for run folders; ``None`` keeps runs in memory.
         schema: JSON schema or Pydantic class of the answers' value.
         graph: Graph that each run starts from: a snapshot, or the name of a file or run.
+        purse: What the runs may spend together; no limit by default.
 
     Raises:
         UsageError: The schema is none.
@@ -76,10 +78,11 @@ class Session:
         runs: Path | None = None,
         schema: JsonSchema | type[BaseModel] | None = None,
         graph: NamedGraph | None = None,
+        purse: Purse | None = None,
     ) -> None:
         self._registry = registry
         self._settings = settings
-        self._given = Given(models or {}, tools, backend, json_schema(schema), graph, runs)
+        self._given = Given(models or {}, tools, backend, json_schema(schema), graph, runs, purse or Purse())
         self._value_class = schema if isinstance(schema, type) else None
         self._sinks = tuple(sinks)
         self._named_sinks: Sequence[NamedSink] = ()

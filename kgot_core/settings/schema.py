@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
+from kgot_core.settings.batch import BatchSettings
+from kgot_core.settings.fields import setting
+
 if TYPE_CHECKING:
     from kgot_core.contracts.options import Caps, LoopLimits
     from kgot_core.providers import ProviderKind
@@ -29,36 +32,6 @@ SECTIONS: Mapping[ProviderKind, str] = MappingProxyType(
 
 ``models`` has a table for each role, so what a model provider itself may be set to is in ``model_providers``.
 """
-
-
-def setting(
-    default: Any,
-    help: str,
-    *,
-    secret: bool = False,
-    trusted: bool = False,
-    path: bool = False,
-    matters: bool = True,
-    minimum: float | None = None,
-    maximum: float | None = None,
-    above: float | None = None,
-) -> Any:
-    """Makes a field of a settings dataclass.
-
-    Args:
-        default: Its default.
-        help: What it is for, a sentence without a full stop.
-        secret: It is never shown, and never written into a run.
-        trusted: A ``kgot.toml`` may set it only in the user's own config folder, or once it is trusted.
-        path: It is a path; a relative one starts at the folder of the file that sets it, else at the working folder.
-        matters: A run that goes on is refused where it has changed, since the answer may depend on it.
-        minimum: The least number allowed.
-        maximum: The largest number allowed.
-        above: A number that it must exceed.
-    """
-    limits = {"minimum": minimum, "maximum": maximum, "above": above}
-    said = {"help": help, "secret": secret, "trusted": trusted, "path": path, "matters": matters, **limits}
-    return field(default=default, repr=not secret, metadata=said)
 
 
 @dataclass(frozen=True)
@@ -200,6 +173,12 @@ class ModelSettings:
     cached_price: float | None = setting(
         None, "dollars a million cached prompt tokens, input_price where unset", matters=False, minimum=0
     )
+    requests_per_minute: float | None = setting(
+        None, "requests a minute at most, of all runs together", matters=False, above=0
+    )
+    tokens_per_minute: float | None = setting(
+        None, "prompt and reply tokens a minute at most, of all runs together", matters=False, above=0
+    )
     options: Mapping[str, Any] = field(
         default_factory=dict, repr=False, metadata={"help": "options.* reach the client unchanged", "trusted": True}
     )
@@ -257,6 +236,8 @@ class CoreSettings:
     sandbox: str = setting("auto", "where model-written Python runs; auto takes the first that works", trusted=True)
     format: Literal["plain", "gaia"] = setting("plain", "how the final answer is written")
     runs_dir: str = setting("runs", "folder that holds a folder for each run", path=True, matters=False)
+    scheduler: str = setting("local", "who runs the tasks of a batch", matters=False)
+    batch: BatchSettings = field(default_factory=BatchSettings)
     graph: GraphSettings = field(default_factory=GraphSettings)
     extract: ExtractSettings = field(default_factory=ExtractSettings)
     checks: ChecksSettings = field(default_factory=ChecksSettings)

@@ -14,11 +14,10 @@ from kgot_core.graph.visible import visible
 from kgot_core.sinks.lines import counted, event_lines, one_line
 
 
-class Totals:
-    """What a run has used so far, folded from its records."""
+class Stage:
+    """How far a run is and what it has used so far, folded from its records."""
 
     def __init__(self) -> None:
-        self.graph = TaskGraph()
         self.tokens = 0
         self.cost = 0.0
         self.unpriced = False
@@ -29,11 +28,7 @@ class Totals:
     def take(self, record: Mapping[str, Any]) -> None:
         """Folds one record in."""
         kind, step = record["kind"], record["step"]
-        if kind == "graph_opened":
-            self.graph = TaskGraph(snapshot_from_json(record["snapshot"]))
-        elif kind == "graph_written" and not record["error"]:
-            self.graph.apply(change_from_json(record["change"]))
-        elif kind in ("model_called", "texts_embedded"):
+        if kind in ("model_called", "texts_embedded"):
             usage = record["usage"]
             self.tokens += usage.get("input_tokens", 0) + usage.get("output_tokens", 0)
             self.cost += usage.get("cost", 0.0)
@@ -47,11 +42,34 @@ class Totals:
         elif kind == "tool_called":
             self.running.pop(step, None)
 
+    @property
+    def words(self) -> str:
+        """The stage, and the tools that are running."""
+        # Another thread may look while a tool begins.
+        tools = ", ".join(list(self.running.values()))
+        return f"running {tools}" if tools else self.stage.replace("_", " ")
+
+
+class Totals(Stage):
+    """The same, with the graph."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.graph = TaskGraph()
+
+    def take(self, record: Mapping[str, Any]) -> None:
+        """Folds one record in."""
+        super().take(record)
+        kind = record["kind"]
+        if kind == "graph_opened":
+            self.graph = TaskGraph(snapshot_from_json(record["snapshot"]))
+        elif kind == "graph_written" and not record["error"]:
+            self.graph.apply(change_from_json(record["change"]))
+
     def line(self) -> str:
         """Gives the state of the run on one line."""
-        tools = ", ".join(self.running.values())
         parts = [self.iteration] if self.iteration else []
-        parts.append(f"running {tools}" if tools else self.stage.replace("_", " "))
+        parts.append(self.words)
         parts.append(f"{len(self.graph.nodes)} nodes, {len(self.graph.edges)} edges")
         parts.append(f"{self.tokens:,} tokens")
         parts.append("cost unknown" if self.unpriced else f"${self.cost:.4f}")

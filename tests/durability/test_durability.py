@@ -5,79 +5,23 @@ from __future__ import annotations
 import json
 import os
 import random
-import re
-import subprocess
 import sys
 import threading
 import time
-from collections import Counter
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from kgot_core.run.record.folder import read_records
-from kgot_core.run.record.recorded import standing
 
-HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE))
-import t3  # noqa: E402
+sys.path.insert(0, str(Path(__file__).parent))
+import t3
+from killing import ARGUMENTS, BATCH, KILLED, check_paid, command, course, ended, kgot, write_tasks
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="this machine does not know SIGKILL")
-ARGUMENTS = ["--quiet", "--model", "import:t3:model", "--backend", "networkx", "--set", "sandbox=monty"]
-KILLED = -9
 MOMENTS = 100
 PARTS = 12
 WHENS = ("before", "within", "after")
-
-
-def command(folder: Path, arguments: list[str], **variables: str) -> subprocess.Popen[str]:
-    """Starts a process in a folder, with the tests' model."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("KGOT_", "OPENAI_"))}
-    env = {**kept, "KGOT_CONFIG_DIR": str(folder / "config"), "PYTHONPATH": os.pathsep.join([str(HERE), *sys.path])}
-    return subprocess.Popen(
-        [sys.executable, *arguments],
-        cwd=folder,
-        env={**env, "PAID": str(folder / "paid"), **variables},
-        text=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
-
-
-def kgot(folder: Path, *arguments: str, **variables: str) -> tuple[int, str]:
-    """Runs a command to its end."""
-    process = command(folder, ["-m", "kgot_core", *arguments], **variables)
-    out, err = process.communicate(timeout=120)
-    return process.returncode, out + err
-
-
-def ended(run: Path) -> bytes:
-    """Gives a run's answer without its id, after a look at its record."""
-    records = list(read_records(run))
-    finished = [record["answer"] for record in records if record["kind"] == "run_finished"]
-    answer = (run / "answer.json").read_bytes()
-    assert finished == [json.loads(answer)]
-    assert sorted(path.name for path in run.iterdir()) == ["answer.json", "blobs.txt", "events.jsonl"]
-    return answer.replace(records[0]["run"].encode(), b"RUN")
-
-
-def course(run: Path) -> Counter[str]:
-    """Gives the events that count, without times, places, and what the model numbers by itself."""
-    left_out = ("run", "seq", "at", "started", "seconds", "answer", "plan")
-    events = standing(read_records(run))
-    kept = ({name: value for name, value in event.items() if name not in left_out} for event in events)
-    return Counter(re.sub(r"call_\d+_", "", json.dumps(event, sort_keys=True)) for event in kept)
-
-
-def check_paid(folder: Path, before: Mapping[str, Any], killed: list[str]) -> None:
-    """Nothing that was journalled when the process was killed has been paid again."""
-    again = t3.paid(folder / "again")
-    journalled = set().union(*(t3.answered(records) for records in before.values()))
-    assert not journalled & set(again)
-    assert len(again) == len(set(again)) and len(killed) == len(set(killed))
-    assert set(again) & set(killed) == set(killed) - journalled, "what was in flight at the kill, and nothing else"
 
 
 @pytest.fixture(scope="module")
@@ -126,10 +70,11 @@ def killed_at(write: int, when: str, one: Path, folder: Path) -> None:
 
 @pytest.fixture(scope="module")
 def ten(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, float]:
-    """The folder of ten whole runs, and how long they took."""
+    """The folder of a whole batch of ten tasks, and how long it took."""
     folder = tmp_path_factory.mktemp("ten")
-    process = command(folder, [str(HERE / "ten.py"), "runs"], DELAY="0.01")
-    assert process.stdout is not None and process.stdout.readline() == "open\n"
+    write_tasks(folder)
+    process = command(folder, ["-m", "kgot_core", *BATCH], DELAY="0.01")
+    assert process.stderr is not None and process.stderr.readline().startswith("10 tasks")
     began = time.monotonic()
     _, err = process.communicate(timeout=300)
     assert process.returncode == 0, err
@@ -140,18 +85,41 @@ def ten(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, float]:
 @pytest.mark.parametrize("moment", range(MOMENTS))
 def test_ten_side_by_side_killed_at_a_random_moment(moment: int, ten: tuple[Path, float], tmp_path: Path) -> None:
     whole, seconds = ten
-    process = command(tmp_path, [str(HERE / "ten.py"), "runs"], DELAY="0.01")
-    assert process.stdout is not None and process.stdout.readline() == "open\n"
+    write_tasks(tmp_path)
+    process = command(tmp_path, ["-m", "kgot_core", *BATCH], DELAY="0.01")
+    assert process.stderr is not None and process.stderr.readline().startswith("10 tasks")
     killer = threading.Timer(random.Random(moment).uniform(0, seconds), process.kill)
     killer.start()
     process.communicate(timeout=300)
     killer.cancel()
-    killed = t3.paid(tmp_path / "paid")
-    runs = sorted((tmp_path / "runs").iterdir()) if (tmp_path / "runs").exists() else []
+    goes_on_as_the_whole_one(tmp_path, whole)
+
+
+def test_a_batch_killed_in_the_middle_goes_on_with_what_is_left(ten: tuple[Path, float], tmp_path: Path) -> None:
+    write_tasks(tmp_path)
+    whole, _ = ten
+    writes = sum(len(list(read_records(path.parent))) for path in whole.glob("*/events.jsonl"))
+    arguments = ["-m", "kgot_core", *BATCH, "--jobs", "3"]
+    process = command(tmp_path, arguments, KILL=f"{writes // 2}:within")
+    process.communicate(timeout=300)
+    assert process.returncode == KILLED
+    finished = {path.parent: path.stat().st_mtime_ns for path in (tmp_path / "runs").glob("*/answer.json")}
+    assert finished, "some tasks had ended by then"
+    goes_on_as_the_whole_one(tmp_path, whole)
+    for run, changed in finished.items():
+        assert (run / "answer.json").stat().st_mtime_ns == changed, "a finished task is not touched"
+
+
+def goes_on_as_the_whole_one(folder: Path, whole: Path) -> None:
+    """Goes on with a batch that was killed; it ends like the one that was not, and nothing is asked twice."""
+    killed = t3.paid(folder / "paid")
+    runs = [path for path in (folder / "runs").iterdir() if path.is_dir()]
     before = {run.name: list(read_records(run)) if (run / "events.jsonl").exists() else [] for run in runs}
-    process = command(tmp_path, [str(HERE / "ten.py"), "runs"], PAID=str(tmp_path / "again"))
-    _, err = process.communicate(timeout=300)
-    assert process.returncode == 0, err
-    for run in sorted(whole.iterdir()):
-        assert ended(tmp_path / "runs" / run.name) == ended(run)
-    check_paid(tmp_path, before, killed)
+    code, said = kgot(folder, "resume", "runs", PAID=str(folder / "again"))
+    assert code == 0, said
+    for run in sorted(path for path in whole.iterdir() if path.is_dir()):
+        assert ended(folder / "runs" / run.name) == ended(run)
+    results = [json.loads(line) for line in (folder / "runs" / "results.jsonl").read_text().splitlines()]
+    assert [row["task"] for row in results] == [f"run-{number}" for number in range(10)]
+    assert {row["status"] for row in results} == {"answered"}
+    check_paid(folder, before, killed)

@@ -64,11 +64,13 @@ class Lease:
     Args:
         path: The lease's file.
         holder: This process.
+        what: What is held, in a message.
     """
 
-    def __init__(self, path: Path, holder: Holder) -> None:
+    def __init__(self, path: Path, holder: Holder, what: str = "run") -> None:
         self._path = path
         self._holder = holder
+        self._what = what
         self._ended = threading.Event()
         self._looked = time.time()
         self._thread = threading.Thread(target=self._beat, daemon=True, name="kgot-lease")
@@ -83,16 +85,16 @@ class Lease:
         if abs(time.time() - self._looked) < 1.0:
             return
         self._looked = time.time()
-        found = read_holder(self._path.parent)
+        found = _read(self._path)
         if found is not None and found.token != self._holder.token:
-            raise KgotError(f"{found.words} goes on with the run in {self._path.parent}, so this one ends")
+            raise KgotError(f"{found.words} goes on with the {self._what} in {self._path.parent}, so this one ends")
 
     def release(self) -> None:
         """Gives the hold back. Idempotent."""
         if not self._ended.is_set():
             self._ended.set()
             self._thread.join()
-            found = read_holder(self._path.parent)
+            found = _read(self._path)
             if found is not None and found.token == self._holder.token:
                 with contextlib.suppress(OSError):
                     self._path.unlink(missing_ok=True)
@@ -103,30 +105,32 @@ class Lease:
                 os.utime(self._path)
 
 
-def take(folder: Path, wait: Callable[[float], object] = time.sleep) -> Lease:
+def take(folder: Path, wait: Callable[[float], object] = time.sleep, *, name: str = NAME, what: str = "run") -> Lease:
     """Takes the hold on a run's folder; may watch a holder on another host for ``WATCH_SECONDS``.
 
     Args:
         folder: The run's folder.
         wait: Waits some seconds.
+        name: Name of the lease's file.
+        what: What is held, in a message.
 
     Raises:
         UsageError: The run is still running.
         OSError: The folder cannot be written.
     """
-    path, holder = folder / NAME, Holder.here()
-    mine = path.with_name(f"{NAME}.{holder.token}")
+    path, holder = folder / name, Holder.here()
+    mine = path.with_name(f"{name}.{holder.token}")
     mine.write_text(json.dumps(asdict(holder)), encoding="utf-8")
     try:
         while not _put(mine, path):
             found = _read(path)
-            _refuse_living(path, found, wait)
+            _refuse_living(path, found, wait, what)
             if path.exists():
-                _take_over(mine, path, found)
+                _take_over(mine, path, found, what)
                 break
     finally:
         mine.unlink(missing_ok=True)
-    return Lease(path, holder)
+    return Lease(path, holder, what)
 
 
 def read_holder(folder: Path) -> Holder | None:
@@ -134,14 +138,19 @@ def read_holder(folder: Path) -> Holder | None:
     return _read(folder / NAME)
 
 
-def is_running(folder: Path) -> bool:
-    """Tells whether a run goes on, as far as can be told at once."""
-    holder = read_holder(folder)
+def is_running(folder: Path, name: str = NAME) -> bool:
+    """Tells whether a run goes on, as far as can be told at once.
+
+    Args:
+        folder: The run's folder.
+        name: Name of the lease's file.
+    """
+    holder = _read(folder / name)
     if holder is None:
         return False
     if holder.gone is not None:
         return not holder.gone
-    return time.time() - _beaten(folder / NAME) / 1e9 < WATCH_SECONDS
+    return time.time() - _beaten(folder / name) / 1e9 < WATCH_SECONDS
 
 
 def _put(mine: Path, path: Path) -> bool:
@@ -160,7 +169,7 @@ def _put(mine: Path, path: Path) -> bool:
     return True
 
 
-def _refuse_living(path: Path, found: Holder | None, wait: Callable[[float], object]) -> None:
+def _refuse_living(path: Path, found: Holder | None, wait: Callable[[float], object], what: str) -> None:
     """Refuses to take a lease whose holder is alive.
 
     Raises:
@@ -168,26 +177,26 @@ def _refuse_living(path: Path, found: Holder | None, wait: Callable[[float], obj
     """
     gone = found.gone if found is not None else None
     if gone is False or (gone is None and _gives_sign(path, wait)):
-        raise _running(path.parent, found)
+        raise _running(path.parent, found, what)
 
 
-def _take_over(mine: Path, path: Path, found: Holder | None) -> None:
+def _take_over(mine: Path, path: Path, found: Holder | None, what: str) -> None:
     """Puts a lease in the place of one whose holder has ended. Only one of several that want to may do so.
 
     Raises:
         UsageError: Another process was quicker.
     """
-    claim = path.with_name(f"{NAME}.over.{found.token if found is not None else 'unread'}")
+    claim = path.with_name(f"{path.name}.over.{found.token if found is not None else 'unread'}")
     with contextlib.suppress(FileNotFoundError):
         if time.time() - claim.stat().st_mtime > WATCH_SECONDS:
             claim.unlink()  # whoever made it was killed meanwhile
     try:
         claim.touch(exist_ok=False)
     except FileExistsError:
-        raise _running(path.parent, None) from None
+        raise _running(path.parent, None, what) from None
     try:
         if _read(path) != found:
-            raise _running(path.parent, _read(path))
+            raise _running(path.parent, _read(path), what)
         mine.replace(path)
     finally:
         claim.unlink(missing_ok=True)
@@ -204,9 +213,9 @@ def _gives_sign(path: Path, wait: Callable[[float], object]) -> bool:
     return False
 
 
-def _running(folder: Path, holder: Holder | None) -> UsageError:
+def _running(folder: Path, holder: Holder | None, what: str) -> UsageError:
     who = f" ({holder.words})" if holder is not None else ""
-    return UsageError(f"the run in {folder} is still running{who}", hint="wait for it, or end it first")
+    return UsageError(f"the {what} in {folder} is still running{who}", hint="wait for it, or end it first")
 
 
 def _read(path: Path) -> Holder | None:

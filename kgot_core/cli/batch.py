@@ -1,0 +1,153 @@
+"""``kgot batch``: many tasks from one file."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kgot_core.cli.asking import Asking, asking_options
+from kgot_core.cli.errors import FAILED, INTERRUPTED
+from kgot_core.cli.output import echo
+from kgot_core.cli.run_options import number, run_options
+
+if TYPE_CHECKING:
+    from kgot_core.batch.plan import BatchPlan
+    from kgot_core.batch.running import BatchRun, Outcome
+    from kgot_core.settings import Override
+
+
+@click.command()
+@click.argument("tasks")
+@click.option("--scheduler", metavar="NAME", help="Who runs the tasks: local, or that of a plugin.")
+@click.option("--ranks", metavar="N", help="Processes, of a scheduler that starts them: its setting ranks.")
+@click.option("--jobs", metavar="N", help="Tasks at once in one process.")
+@click.option("--batch-max-cost", metavar="DOLLARS", help="What all tasks together may cost.")
+@click.option("--batch-max-tokens", metavar="N", help="What all tasks together may use.")
+@click.option("--strict", is_flag=True, help="Exit code 1 where a task failed.")
+@run_options
+@asking_options
+def batch(
+    tasks: str,
+    scheduler: str | None,
+    ranks: str | None,
+    jobs: str | None,
+    batch_max_cost: str | None,
+    batch_max_tokens: str | None,
+    strict: bool,
+    graph: str | None,
+    overrides: Callable[[], list[Override]],
+    asking: Asking,
+) -> int:
+    """Answer every task of the file TASKS: JSON lines, CSV or Parquet with id, question, files, answer, level, meta.
+
+    --out names the folder of the batch; --max-cost, --max-tokens and --deadline hold for each task. Interrupted, it
+    goes on with the same command or with kgot resume. Exit code: 0 every task has its record, 1 the batch failed,
+    2 wrong usage, 75 interrupted.
+    """
+    from kgot_core.batch.plan import BatchPlan
+    from kgot_core.errors import UsageError
+    from kgot_core.settings import Override
+
+    if not asking.values["out"]:
+        raise UsageError("a batch needs a folder", hint="name it with --out DIR")
+    own = {
+        "--scheduler": ("scheduler", scheduler),
+        "--jobs": ("batch.jobs", number("--jobs", jobs, int, "a whole number")),
+        "--batch-max-cost": ("batch.max_cost", number("--batch-max-cost", batch_max_cost, float, "a number")),
+        "--batch-max-tokens": ("batch.max_tokens", number("--batch-max-tokens", batch_max_tokens, int, "a number")),
+    }
+    named = [Override(key, value, option) for option, (key, value) in own.items() if value is not None]
+    # Here the option is no folder for runs, but the one of the batch.
+    rest = replace(asking, values={**asking.values, "out": None})
+    registry, settings = rest.settings([*overrides(), *named])
+    if ranks is not None:
+        key = f"schedulers.{settings.core.scheduler}.ranks"
+        override = Override(key, number("--ranks", ranks, int, "a whole number"), "--ranks")
+        settings = settings.with_overrides([override], registry)
+    folder = Path(asking.values["out"]).absolute()
+    plan = BatchPlan(folder, Path(tasks).absolute(), registry, settings, asking.read_schema(), graph)
+    return run_batch(plan, goes_on=False, strict=strict, as_json=asking.as_json, quiet=asking.quiet)
+
+
+def run_batch(plan: BatchPlan, *, goes_on: bool, strict: bool, as_json: bool, quiet: bool) -> int:
+    """Runs a batch to its end, shows how it goes, and says how it ended.
+
+    Args:
+        plan: What it is begun or gone on with.
+        goes_on: It is there already and was asked to go on.
+        strict: A task that failed gives exit code 1.
+        as_json: Print what became of it as JSON.
+        quiet: Show no progress.
+
+    Returns:
+        The exit code.
+    """
+    from kgot_core.batch.beginning import BadTasks
+    from kgot_core.batch.running import BatchRun
+    from kgot_core.batch.schedulers import launched
+    from kgot_core.cli.interrupts import on_signals
+    from kgot_core.errors import UsageError
+
+    this = [sys.executable, "-m", "kgot_core", *sys.argv[1:]]
+    # The same command goes on with a batch that is there.
+    if (code := launched(plan, this, this)) is not None:
+        return code
+    count = {"done": 0, "of": 0}
+
+    def begin(rank: int, tasks: int, pending: int) -> None:
+        count["of"] = pending
+        if not quiet and rank == 0:
+            done = f", {tasks - pending} of them done before" if pending < tasks else ""
+            echo(f"{tasks} tasks{done}; kgot status {plan.folder} tells how they are", err=True)
+
+    def record(row: Mapping[str, Any]) -> None:
+        count["done"] += 1
+        if not quiet:
+            echo(_line(row, count["done"], count["of"]), err=True)
+
+    run = BatchRun(plan, goes_on=goes_on, on_begin=begin, on_record=record)
+
+    def first() -> None:
+        run.interrupt()
+        echo("kgot: interrupted; the running tasks come to their ends (once more: at once)", err=True)
+
+    # On a thread: the handler may have come while a line was being written.
+    with on_signals(lambda: threading.Thread(target=first, daemon=True).start()):
+        try:
+            outcome = run.run()
+        except BadTasks as error:
+            if run.rank:
+                return 2
+            for problem in error.problems:
+                echo(f"{plan.tasks_file.name}: {problem}", err=True)
+            raise UsageError(error.short, hint=error.hint) from None
+    return _end(plan, run, outcome, strict, as_json, quiet)
+
+
+def _end(plan: BatchPlan, run: BatchRun, outcome: Outcome, strict: bool, as_json: bool, quiet: bool) -> int:
+    failed = outcome.totals["statuses"].get("failed", 0)
+    if outcome.rank == 0:
+        if as_json:
+            echo(json.dumps(outcome.totals, ensure_ascii=False, indent=2))
+        if not quiet:
+            said = ", ".join(f"{number} {status}" for status, number in outcome.totals["statuses"].items())
+            echo(f"{said or 'no task ended'}; results in {plan.folder / 'results.jsonl'}", err=True)
+        if outcome.left or run.stopped:
+            echo(f"      {outcome.left} tasks are left; to go on: kgot resume {plan.folder}", err=True)
+    if run.stopped:
+        return INTERRUPTED
+    return FAILED if outcome.left or (strict and failed) else 0
+
+
+def _line(row: Mapping[str, Any], done: int, of: int) -> str:
+    cost = "cost unknown" if row["cost"] is None else f"${row['cost']:.4f}"
+    rank = f"rank {row['rank']}, " if row["rank"] else ""
+    why = f": {row['reason']}" if row["status"] == "failed" else ""
+    return f"{rank}{done} of {of}: {row['task'][:60]} {row['status']} after {row['seconds']:.1f} s, {cost}{why}"
