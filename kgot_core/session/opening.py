@@ -35,7 +35,7 @@ class Given:
 
     Attributes:
         graph: The graph that runs start from, or the name of its file or run.
-        runs: Where runs are found by name; the setting ``runs_dir`` where ``None``.
+        runs: Where runs are found by name, beside the setting ``runs_dir``.
     """
 
     models: Mapping[str, Any] = field(default_factory=dict)
@@ -43,7 +43,7 @@ class Given:
     backend: Any = None
     schema: JsonSchema | None = None
     graph: NamedGraph | None = None
-    runs: Path | None = None
+    runs: Sequence[Path] = ()
 
 
 def open_parts(registry: PluginRegistry, settings: Settings, given: Given) -> Parts:

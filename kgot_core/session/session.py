@@ -59,6 +59,7 @@ class Session:
         runs: Folder for run folders; ``None`` keeps runs in memory.
         schema: JSON schema or Pydantic class of the answers' value.
         graph: Graph that each run starts from: a snapshot, or the name of a file or run.
+        beside: Folders where that run may lie, beside ``runs`` and the setting ``runs_dir``.
 
     Raises:
         UsageError: The schema is none.
@@ -76,10 +77,12 @@ class Session:
         runs: Path | None = None,
         schema: JsonSchema | type[BaseModel] | None = None,
         graph: NamedGraph | None = None,
+        beside: Sequence[Path] = (),
     ) -> None:
         self._registry = registry
         self._settings = settings
-        self._given = Given(models or {}, tools, backend, json_schema(schema), graph, runs)
+        places = (*((runs,) if runs is not None else ()), *beside)
+        self._given = Given(models or {}, tools, backend, json_schema(schema), graph, places)
         self._value_class = schema if isinstance(schema, type) else None
         self._sinks = tuple(sinks)
         self._named_sinks: Sequence[NamedSink] = ()

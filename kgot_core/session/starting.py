@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -51,7 +52,7 @@ def given_graph(
     settings: Settings,
     strategy: Strategy,
     graph: NamedGraph | None,
-    runs: Path | None,
+    runs: Sequence[Path],
     backend: Any,
 ) -> GivenGraph | None:
     """Reads the graph that runs start from.
@@ -61,7 +62,7 @@ def given_graph(
         settings: The settings in force.
         strategy: Who runs the tasks.
         graph: The graph, or the name of its file or run; ``None`` where there is none.
-        runs: Where runs are found by name; the setting ``runs_dir`` where ``None``.
+        runs: Where runs are found by name, beside the setting ``runs_dir``.
         backend: A backend that was passed in code.
 
     Raises:
@@ -79,6 +80,6 @@ def given_graph(
     if isinstance(graph, GraphSnapshot):
         return GivenGraph.of("passed in code", graph)
     losses = Losses()
-    place = runs or Path(settings.core.runs_dir)
-    found = read_graph(registry, str(graph), place, settings=settings, losses=losses)
+    places = [*runs, Path(settings.core.runs_dir)]
+    found = read_graph(registry, str(graph), *places, settings=settings, losses=losses)
     return GivenGraph.of(str(graph), found, losses.lines())

@@ -29,7 +29,7 @@ CALL {{ MATCH ()-[r]->() RETURN count(r) AS edges }}
 CALL {{ MATCH (c:{RESERVED}) RETURN sum(c._kgot_nodes) AS our_nodes, sum(c._kgot_edges) AS our_edges }}
 OPTIONAL MATCH (s:{RESERVED} {{_kgot_id: 'graph'}})
 OPTIONAL MATCH (l:{RESERVED} {{_kgot_id: 'hold'}})
-RETURN everything - kept AS nodes, edges, our_nodes, our_edges, coalesce(s._kgot_own, false) AS own,
+RETURN everything - kept AS nodes, edges, our_nodes, our_edges, s._kgot_own AS own,
   coalesce(l._kgot_holder, '') AS holder, l._kgot_run AS run, l._kgot_host AS host, l._kgot_process AS process,
   timestamp() - coalesce(l._kgot_beat, 0) AS age
 """
@@ -57,13 +57,15 @@ class State:
     Attributes:
         nodes: Nodes beside the bookkeeping.
         edges: Relationships.
-        own: All of it was made by kgot and has not been added to since.
+        own: All of it was made by kgot, which may clear it, and has not been added to since.
+        kept: All of it is what runs have gone on with, or are to go on with.
         held_by: Whoever uses it now, in words; empty where nobody does.
     """
 
     nodes: int
     edges: int
     own: bool
+    kept: bool
     held_by: str
 
     @property
@@ -75,8 +77,9 @@ class State:
 def read_state(transaction: Transaction, seconds: float) -> State:
     """Reads what a database holds and who uses it."""
     row = transaction.run(_STATE).single(strict=True).data()
-    own = bool(row["own"]) and (row["nodes"], row["edges"]) == (row["our_nodes"], row["our_edges"])
-    return State(row["nodes"], row["edges"], own, _holder(row, seconds))
+    known = (row["nodes"], row["edges"]) == (row["our_nodes"], row["our_edges"])
+    own, kept = known and row["own"] is True, known and row["own"] is False
+    return State(row["nodes"], row["edges"], own, kept, _holder(row, seconds))
 
 
 def _holder(row: dict[str, Any], seconds: float) -> str:
@@ -188,10 +191,11 @@ def in_use(connection: Connection, state: State) -> Refused:
 
 
 def holds_other(connection: Connection, state: State) -> Refused:
-    """Gives the error of a database whose content is not kgot's."""
+    """Gives the error of a database whose content is not kgot's, or is kept."""
+    whose = "are kept" if state.kept else "kgot did not make"
     return Refused(
         f"the database {connection.database} at {connection.where} holds {state.nodes:,} nodes and {state.edges:,} "
-        "relationships that kgot did not make, or that are kept",
+        f"relationships that {whose}",
         hint="go on with them: --keep-graph, or --set backends.neo4j.existing=keep; delete them: --set "
         "backends.neo4j.existing=replace; "
         "or take another database (backends.neo4j.database) or a container of its own",

@@ -40,8 +40,13 @@ def open_graph(settings: Neo4jSettings, context: OpenContext) -> Neo4jBackend:
         raise
 
 
-def reach(settings: Neo4jSettings) -> Problem | None:
-    """Tells why a run could not start on the database; a password is tried once, and nothing is written."""
+def reach(settings: Neo4jSettings, keep: bool) -> Problem | None:
+    """Tells why a run could not start on the database; a password is tried once, and nothing is written.
+
+    Args:
+        settings: The settings.
+        keep: Runs go on with what the database holds.
+    """
     connection = Connection(replace(settings, start_seconds=0.0), "kgot doctor")
     try:
         connection.ready()
@@ -49,7 +54,7 @@ def reach(settings: Neo4jSettings) -> Problem | None:
             state = read_state(read, settings.lease_seconds)
         if state.held_by:
             raise in_use(connection, state)
-        if not state.empty and not state.own and settings.existing == "refuse":
+        if not state.empty and not state.own and not keep and settings.existing == "refuse":
             raise holds_other(connection, state)
     except StoreUnavailable as error:
         compose = files("kgot_neo4j") / "compose.yaml"
