@@ -55,7 +55,7 @@ def open_parts(registry: PluginRegistry, settings: Settings, given: Given) -> Pa
     """
     common = _common(registry, settings, given.schema)
     strategy: Strategy = common["strategy"]
-    graph = given_graph(registry, settings, strategy, given.graph, given.runs, given.backend)
+    graph = given_graph(registry, settings, strategy, given.graph, given.runs)
     sandbox = open_sandbox(registry, settings)
     backend, open_backend = _backend(registry, settings, given.backend)
     clients, names = open_models(registry, settings, given.models, common["prompts"].text("tools_as_text"))

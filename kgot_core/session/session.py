@@ -29,7 +29,7 @@ from kgot_core.session.opening import Given, open_parts
 from kgot_core.session.redaction import redactor
 from kgot_core.session.schema import json_schema
 from kgot_core.session.sinks import Kept, NamedSink, Opened, QueueSink, find_sinks
-from kgot_core.session.starting import NamedGraph
+from kgot_core.session.starting import NamedGraph, refuse_nothing_to_ask
 from kgot_core.settings.seal import seal
 from kgot_core.settings.start import config_folder
 
@@ -134,6 +134,7 @@ class Session:
             asyncio.CancelledError: The run was cancelled; what it had is on disk.
         """
         parts = self._opened()
+        refuse_nothing_to_ask(parts)
         task = _task(task, attachments, self._redact)
         run = new_id()
         if folder is None and self._runs is not None:

@@ -83,13 +83,12 @@ def _opened(connection: Connection, settings: Neo4jSettings, context: OpenContex
     state = lease.take()
     try:
         _allowed(connection, state, settings, context, keep)
-        kept = keep and not context.resume
-        if not kept and not state.empty:
+        if not keep and not state.empty:
             clear(connection)
         # What was to be kept is no later run's to clear.
-        lease.start(not kept, state.nodes if kept else 0, state.edges if kept else 0)
+        lease.start(not keep, state.nodes if keep else 0, state.edges if keep else 0)
         backend = Neo4jBackend(connection, lease)
-        if kept:
+        if keep:
             backend.load()
         return backend
     except BaseException:
@@ -98,7 +97,7 @@ def _opened(connection: Connection, settings: Neo4jSettings, context: OpenContex
 
 
 def _allowed(connection: Connection, state: State, settings: Neo4jSettings, context: OpenContext, keep: bool) -> None:
-    if state.empty or state.own:
+    if state.empty or state.own or keep:
         return
     if context.resume and settings.existing != "replace":
         raise Refused(
@@ -106,5 +105,5 @@ def _allowed(connection: Connection, state: State, settings: Neo4jSettings, cont
             "own part cannot be restored there",
             hint="resume on an empty database: backends.neo4j.database or backends.neo4j.uri",
         )
-    if not keep and settings.existing == "refuse":
+    if settings.existing == "refuse":
         raise holds_other(connection, state)
