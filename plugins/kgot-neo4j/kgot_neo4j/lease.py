@@ -5,14 +5,11 @@ All of it stands in nodes with the label ``_KGOT``: one for the hold, one for th
 
 from __future__ import annotations
 
-import contextlib
-import os
-import socket
 import threading
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kgot_core.contracts.holder import Holder
 from kgot_core.errors import Refused
 from kgot_neo4j.connection import Connection
 from kgot_neo4j.cypher.names import RESERVED
@@ -31,12 +28,12 @@ OPTIONAL MATCH (s:{RESERVED} {{_kgot_id: 'graph'}})
 OPTIONAL MATCH (l:{RESERVED} {{_kgot_id: 'hold'}})
 RETURN everything - kept AS nodes, edges, our_nodes, our_edges, s._kgot_own AS own,
   coalesce(l._kgot_holder, '') AS holder, l._kgot_run AS run, l._kgot_host AS host, l._kgot_process AS process,
-  timestamp() - coalesce(l._kgot_beat, 0) AS age
+  coalesce(l._kgot_born, '') AS born, timestamp() - coalesce(l._kgot_beat, 0) AS age
 """
 _TAKE = f"""
 MATCH (l:{RESERVED} {{_kgot_id: 'hold'}})
 SET l._kgot_holder = $holder, l._kgot_run = $run, l._kgot_host = $host, l._kgot_process = $process,
-  l._kgot_beat = timestamp()
+  l._kgot_born = $born, l._kgot_beat = timestamp()
 """
 _BEAT = f"""
 MATCH (l:{RESERVED} {{_kgot_id: 'hold'}}) WHERE l._kgot_holder = $holder
@@ -83,31 +80,15 @@ def read_state(transaction: Transaction, seconds: float) -> State:
 
 
 def _holder(row: dict[str, Any], seconds: float) -> str:
-    if not row["holder"] or row["age"] > seconds * 1_000 or _gone(row["host"], row["process"]):
+    if not row["holder"] or row["age"] > seconds * 1_000 or _gone(row):
         return ""
     host = str(row["host"]).partition(" ")[0]
     return f"the run {row['run']} (host {host}, process {row['process']}, seen {row['age'] // 1_000} s ago)"
 
 
-def _gone(host: str, process: int) -> bool:
+def _gone(row: dict[str, Any]) -> bool:
     """A process of this very machine that has ended cannot hold anything any more."""
-    if host != this_host():
-        return False
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return True
-    except OSError:
-        return False
-    return False
-
-
-def this_host() -> str:
-    """Names the machine and, where there is one, the namespace in which process numbers count."""
-    space = ""
-    with contextlib.suppress(OSError):
-        space = " " + str(Path("/proc/self/ns/pid").readlink())
-    return socket.gethostname() + space
+    return Holder(row["host"], row["process"], row["born"], row["holder"]).gone is True
 
 
 class Lease:
@@ -142,12 +123,9 @@ class Lease:
                 state = read_state(transaction, seconds)
                 if state.held_by:
                     raise in_use(self._connection, state)
-                told = {
-                    "holder": self._connection.holder,
-                    "run": self._run,
-                    "host": this_host(),
-                    "process": os.getpid(),
-                }
+                here = Holder.here()
+                told = {"host": here.host, "process": here.process, "born": here.born}
+                told |= {"holder": self._connection.holder, "run": self._run}
                 transaction.run(_TAKE, told).consume()
                 transaction.commit()
         threading.Thread(target=self._beat, daemon=True, name="kgot-neo4j-lease").start()

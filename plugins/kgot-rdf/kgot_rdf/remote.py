@@ -11,6 +11,7 @@ from kgot_core.errors import QueryError, Refused, StoreError, StoreUnavailable
 from kgot_core.providers import Problem
 from kgot_rdf.addresses import graph_iri
 from kgot_rdf.embedded import EmbeddedStore
+from kgot_rdf.hold import Hold
 from kgot_rdf.http import JSON, TRIPLES, SparqlClient, is_uncertain
 from kgot_rdf.http_body import credentials, read_json, shown
 from kgot_rdf.record import RdfRecord
@@ -67,6 +68,7 @@ class RemoteStore(Store):
     Args:
         settings: Addresses and authentication.
         scope: The run.
+        run: Its id, for messages.
         record: What the graph is filled with where its state is not certain.
         reasoner: A store beside it, where something is checked or inferred.
     """
@@ -75,6 +77,7 @@ class RemoteStore(Store):
         self,
         settings: RemoteSettings,
         scope: GraphScope,
+        run: str,
         record: Callable[[], RdfRecord],
         reasoner: EmbeddedStore | None,
     ) -> None:
@@ -89,12 +92,19 @@ class RemoteStore(Store):
         self._certain = True
         self._staged = False
         self._closed = False
+        self._hold: Hold | None = None
         self._has_inferred = reasoner is not None
         if scope.mode == "new":
             self._client.update(self._drop(self._graph, self._inferred, self._stage), self._load_seconds)
         elif scope.mode == "keep":
-            # What follows from the graph is found anew, or is not asked for any more.
-            self._client.update(self._drop(self._inferred, self._stage), self._load_seconds)
+            self._hold = Hold(client_of(settings), self._graph, run, settings.lease_seconds)
+            try:
+                self._hold.take()
+                # What follows from the graph is found anew, or is not asked for any more.
+                self._client.update(self._drop(self._inferred, self._stage), self._load_seconds)
+            except BaseException:
+                self._hold.release()
+                raise
         else:
             self._client.query("ASK { }", JSON, (), _PING_SECONDS)
 
@@ -151,6 +161,8 @@ class RemoteStore(Store):
 
     def commit(self, delta: Delta, inferred: Delta, seconds: float, fold: Callable[[Delta], None]) -> None:
         """See :class:`~kgot_rdf.store.Store`."""
+        if self._hold is not None:
+            self._hold.check()
         self._make_certain()
         if self._reasoner is not None:
             inferred = self._reasoner.conclude(delta, inferred, seconds)
@@ -200,6 +212,8 @@ class RemoteStore(Store):
                     self._client.update(self._drop(self._graph, self._inferred, self._stage), self._load_seconds)
         finally:
             self._client.close()
+            if self._hold is not None:
+                self._hold.release()
             if self._reasoner is not None:
                 self._reasoner.close()
 
