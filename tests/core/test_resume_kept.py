@@ -17,7 +17,7 @@ from kgot_core.contracts.backend import Call, GraphBackend, GraphScope, OpenCont
 from kgot_core.graph.elements import Edge, Element, GraphChange, GraphSnapshot, Node, snapshot_to_json
 from kgot_core.graph.fold import TaskGraph, compare
 from kgot_core.graph.same import pairing, unlike
-from kgot_core.run.folder import read_records
+from kgot_core.run.record.folder import read_records
 from kgot_core.run.renamed import Renamed
 from kgot_core.testing.memory_backend import MemoryBackend, MemoryStore
 

@@ -13,7 +13,7 @@ from kgot_core.events import GraphOpened, GraphWritten
 from kgot_core.graph.elements import GraphChange, GraphSnapshot, change_from_json, snapshot_from_json
 from kgot_core.graph.fold import TaskGraph, compare
 from kgot_core.graph.same import pairing, unlike
-from kgot_core.run.journal import Journal
+from kgot_core.run.record.journal import Journal
 from kgot_core.run.renamed import Renamed
 
 FORCE = "go on all the same with --force (library: force=True)"
