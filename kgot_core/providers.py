@@ -103,8 +103,9 @@ class BackendProvider(Provider):
     Attributes:
         dialect: Gives the class of its dialects where that is a subclass of ``Dialect``: a run that is repeated from
             its record shows elements by it, without the store.
-        reach: Where there is a server: tells ``kgot doctor`` why a run could not start on it, and changes nothing.
-            ``check``, which is asked before each run, need not wait for a server.
+        reach: Where there is a server: ``reach(settings, keep)`` tells ``kgot doctor`` why a run could not start on it,
+            and changes nothing; ``keep`` says that runs go on with what the store holds (``graph.keep``). ``check``,
+            which is asked before each run, need not wait for a server.
         keeps: ``keeps(settings, name)`` tells why the store cannot open a scope with ``keep`` or ``read_only``, and
             ``None`` where it can. The name is the user's, empty where the store's own settings say which graph.
     """
@@ -112,7 +113,7 @@ class BackendProvider(Provider):
     kind: ClassVar[ProviderKind] = "backend"
     open: Callable[[Any, OpenContext], GraphBackend]
     dialect: Callable[[], type[Dialect]] | None = None
-    reach: Callable[[Any], Problem | None] | None = None
+    reach: Callable[[Any, bool], Problem | None] | None = None
     keeps: Callable[[Any, str], Problem | None] = keeps_nothing
 
 

@@ -118,7 +118,7 @@ def _kind(registry: PluginRegistry, settings: Settings, kind: Any) -> Iterator[F
     for _distribution, provider in providers:
         try:
             values = provider_settings(settings, provider)
-            problem = problem_of(provider, values) or unreachable(provider, values)
+            problem = problem_of(provider, values) or unreachable(provider, values, settings.core.graph.keep)
         except KgotError as error:
             yield Finding(f"{kind} {provider.name}", "missing", error.message, error.hint)
             continue

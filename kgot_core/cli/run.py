@@ -56,10 +56,13 @@ def answer_task(registry: PluginRegistry, settings: Settings, asking: Asking, ta
     Returns:
         The exit code.
     """
+    from kgot_core.cli.runs import runs_dir
     from kgot_core.session.session import Session
 
     runs = Path(settings.core.runs_dir)
-    session = Session(registry, settings, runs=runs, schema=asking.read_schema(), graph=graph)
+    # With --out the run's own folder lies elsewhere, while the run that it starts from lies where runs usually do.
+    beside = [runs_dir(asking.options)] if graph is not None and asking.values["out"] else []
+    session = Session(registry, settings, runs=runs, schema=asking.read_schema(), graph=graph, beside=beside)
     return run_to_its_end(
         session,
         lambda sinks: session.solve(task, sinks=sinks),

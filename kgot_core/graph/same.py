@@ -12,6 +12,7 @@ from kgot_core.graph.values import JsonValue, Properties, Value, encode
 
 _Spot: TypeAlias = tuple[int, str]
 _Colours: TypeAlias = dict[_Spot, int]
+_Cells: TypeAlias = list[tuple[list[_Spot], list[_Spot]]]
 _ONLY = ("only the first graph has", "only the second graph has")
 
 
@@ -44,6 +45,30 @@ def unlike(first: GraphSnapshot, second: GraphSnapshot, *, keys: bool = False) -
     ]
     if not found and not _Matching(first, second, shown).possible():
         return ["both graphs have the same nodes and edges, joined in other ways"]
+    return found
+
+
+def pairing(first: GraphSnapshot, second: GraphSnapshot) -> dict[str, str] | None:
+    """Finds which element of one graph is which of another, where both are the same but for their ids, with their keys.
+
+    Elements that cannot be told apart may stand for each other in any way.
+
+    Returns:
+        The ids of the first graph by those of the second; ``None`` where the graphs are not the same.
+    """
+    shown = [{node.id: _node_text(node, True) for node in graph.nodes} for graph in (first, second)]
+    cells = _Matching(first, second, shown).cells()
+    if cells is None or len(first.edges) != len(second.edges):
+        return None
+    found = {other: mine for left, right in cells for (_, mine), (_, other) in zip(left, right, strict=True)}
+    there: dict[tuple[str, str, str], list[str]] = {}
+    for edge in first.edges:
+        there.setdefault((edge.source, edge.target, _edge_text(edge)), []).append(edge.id)
+    for edge in second.edges:
+        same = there.get((found[edge.source], found[edge.target], _edge_text(edge)))
+        if not same:
+            return None
+        found[edge.id] = same.pop(0)
     return found
 
 
@@ -96,20 +121,25 @@ class _Matching:
 
     def possible(self) -> bool:
         """Tells whether the graphs can be laid on each other."""
+        return self.cells() is not None
+
+    def cells(self) -> _Cells | None:
+        """Gives nodes of both graphs that stand for each other, ``None`` where the graphs are not the same."""
         return self._matches(self._start)
 
-    def _matches(self, colours: _Colours) -> bool:
+    def _matches(self, colours: _Colours) -> _Cells | None:
         colours = self._refined(colours)
         cells: dict[int, tuple[list[_Spot], list[_Spot]]] = {}
         for spot, colour in colours.items():
             cells.setdefault(colour, ([], []))[spot[0]].append(spot)
         if any(len(left) != len(right) for left, right in cells.values()):
-            return False
+            return None
         tied = [cell for cell in cells.values() if len(cell[0]) > 1 and self._is_open(cell[0][0], colours, cells)]
         if not tied:
-            return True
+            return list(cells.values())
         left, right = min(tied, key=lambda cell: len(cell[0]))
-        return any(self._matches({**colours, left[0]: -1, spot: -1}) for spot in right)
+        tried = (self._matches({**colours, left[0]: -1, spot: -1}) for spot in right)
+        return next((found for found in tried if found is not None), None)
 
     def _is_open(self, spot: _Spot, colours: _Colours, cells: Mapping[int, tuple[list[_Spot], list[_Spot]]]) -> bool:
         # Nodes of one colour whose neighbours are all certain can stand for each other.

@@ -68,9 +68,11 @@ async def open_graph(journal: Journal, parts: Parts, context: OpenContext, store
     state = TaskGraph(snapshot_from_json(event.snapshot))
     if store.thing is None and journal.mode == "go on":
 
-        def again() -> GraphBackend:
-            return restore_store(
-                journal, event, context, parts.graph_seconds, lambda opened: store.keep(_backend(parts, opened))
+        def again() -> None:
+            store.become(
+                restore_store(
+                    journal, event, context, parts.graph_seconds, lambda opened: store.keep(_backend(parts, opened))
+                )
             )
 
         await in_thread(again, OPENING_SECONDS + parts.graph_seconds * len(list(journal.recorded.events(GraphWritten))))

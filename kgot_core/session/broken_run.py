@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from kgot_core.run.broken_off import final_answer, superseded
 from kgot_core.run.concurrency.threads import in_thread
 from kgot_core.run.desks.files import FileShelf
 from kgot_core.run.ending import answer_from_json
+from kgot_core.run.given import GivenGraph
 from kgot_core.run.lifecycle import run_task, started
 from kgot_core.run.parts import Parts
 from kgot_core.run.record.folder import ANSWER, RunWriter, read_records
@@ -148,6 +149,7 @@ class BrokenRun:
             )
             scope = GraphScope(parts.graph_name or self.run, parts.graph_mode)
             context = OpenContext(scope, parts.sandbox, self.folder, run=self.run)
+            parts = replace(parts, given=_given(self._start, parts.given))
             return await run_task(parts, ready.task, shelf, self._start, journal, self._writer, context)
         finally:
             journal.close()
@@ -155,6 +157,14 @@ class BrokenRun:
     def close(self) -> None:
         """Gives the folder back. Idempotent."""
         self._writer.close()
+
+
+def _given(start: RunStarted, now: GivenGraph | None) -> GivenGraph | None:
+    """Gives the graph that the run started from: what its record says of it, with its content where it is at hand."""
+    recorded: Any = start.plan.get("graph")
+    if not recorded:
+        return None
+    return now if now is not None and now.digest == recorded["digest"] else GivenGraph(**recorded)
 
 
 def _attachments(start: RunStarted, given: Iterable[Path | str]) -> dict[str, Path]:

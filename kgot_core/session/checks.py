@@ -24,10 +24,16 @@ def problem_of(provider: Provider, settings: Any) -> Problem | None:
     return _asked(provider.check, settings)
 
 
-def unreachable(provider: Provider, settings: Any) -> Problem | None:
-    """Asks a store's provider whether a run could start on its server; ``None`` where it has none."""
+def unreachable(provider: Provider, settings: Any, keep: bool) -> Problem | None:
+    """Asks a store's provider whether a run could start on its server; ``None`` where it has none.
+
+    Args:
+        provider: The provider.
+        settings: Its settings.
+        keep: Runs go on with what the store holds.
+    """
     reach = provider.reach if isinstance(provider, BackendProvider) else None
-    return _asked(reach, settings) if reach else None
+    return _asked(lambda values: reach(values, keep), settings) if reach else None
 
 
 def _asked(ask: Callable[[Any], Problem | None], settings: Any) -> Problem | None:

@@ -21,8 +21,7 @@ from kgot_core.settings import Settings
 def read_graph(
     registry: PluginRegistry,
     name: str,
-    runs: Path,
-    *,
+    *runs: Path,
     format: str = "",
     settings: Settings | None = None,
     losses: Losses | None = None,
@@ -33,7 +32,7 @@ def read_graph(
         registry: The plugins; they bring the formats.
         name: A file or folder whose ending decides the format; or a run: its path, its id, a unique beginning of
             it, or ``last``.
-        runs: The folder of the runs.
+        runs: The folders of the runs.
         format: Name of the format; empty leaves it to the ending.
         settings: Settings of the formats; their defaults where ``None``.
         losses: Gets what the file holds and the graph cannot.
@@ -44,7 +43,7 @@ def read_graph(
     """
     path = Path(name)
     if not format and ((path / EVENTS).is_file() or not (path.exists() or has_ending(registry, name))):
-        return run_graph(find_run(name, runs))
+        return run_graph(find_run(name, *runs))
     provider = find_format(registry, name, format)
     if not path.exists():
         raise UsageError(f"there is no file {name}", hint="a run is named by its id, or last: kgot runs")

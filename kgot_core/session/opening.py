@@ -36,7 +36,7 @@ class Given:
 
     Attributes:
         graph: The graph that runs start from, or the name of its file or run.
-        runs: Where runs are found by name; the setting ``runs_dir`` where ``None``.
+        runs: Where runs are found by name, beside the setting ``runs_dir``.
         purse: What the runs may spend together.
     """
 
@@ -45,7 +45,7 @@ class Given:
     backend: Any = None
     schema: JsonSchema | None = None
     graph: NamedGraph | None = None
-    runs: Path | None = None
+    runs: Sequence[Path] = ()
     purse: Purse = field(default_factory=Purse)
 
 
@@ -58,7 +58,7 @@ def open_parts(registry: PluginRegistry, settings: Settings, given: Given) -> Pa
     """
     common = _common(registry, settings, given.schema)
     strategy: Strategy = common["strategy"]
-    graph = given_graph(registry, settings, strategy, given.graph, given.runs, given.backend)
+    graph = given_graph(registry, settings, strategy, given.graph, given.runs)
     sandbox, sandbox_choice = open_sandbox(registry, settings)
     backend, open_backend = _backend(registry, settings, given.backend)
     clients, names = open_models(

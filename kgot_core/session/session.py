@@ -30,7 +30,7 @@ from kgot_core.session.opening import Given, open_parts
 from kgot_core.session.redaction import redactor
 from kgot_core.session.schema import json_schema
 from kgot_core.session.sinks import Kept, NamedSink, Opened, QueueSink, find_sinks
-from kgot_core.session.starting import NamedGraph
+from kgot_core.session.starting import NamedGraph, refuse_nothing_to_ask
 from kgot_core.settings.seal import seal
 from kgot_core.settings.start import config_folder
 
@@ -60,6 +60,7 @@ class Session:
         runs: Folder for run folders; ``None`` keeps runs in memory.
         schema: JSON schema or Pydantic class of the answers' value.
         graph: Graph that each run starts from: a snapshot, or the name of a file or run.
+        beside: Folders where that run may lie, beside ``runs`` and the setting ``runs_dir``.
         purse: What the runs may spend together; no limit by default.
 
     Raises:
@@ -78,11 +79,13 @@ class Session:
         runs: Path | None = None,
         schema: JsonSchema | type[BaseModel] | None = None,
         graph: NamedGraph | None = None,
+        beside: Sequence[Path] = (),
         purse: Purse | None = None,
     ) -> None:
         self._registry = registry
         self._settings = settings
-        self._given = Given(models or {}, tools, backend, json_schema(schema), graph, runs, purse or Purse())
+        places = (*((runs,) if runs is not None else ()), *beside)
+        self._given = Given(models or {}, tools, backend, json_schema(schema), graph, places, purse or Purse())
         self._value_class = schema if isinstance(schema, type) else None
         self._sinks = tuple(sinks)
         self._named_sinks: Sequence[NamedSink] = ()
@@ -134,6 +137,7 @@ class Session:
             asyncio.CancelledError: The run was cancelled; what it had is on disk.
         """
         parts = self._opened()
+        refuse_nothing_to_ask(parts)
         task = _task(task, attachments, self._redact)
         run = new_id()
         if folder is None and self._runs is not None:

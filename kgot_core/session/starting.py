@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from kgot_core.contracts.backend import GraphBackend, ScopeMode
+from kgot_core.contracts.backend import ScopeMode
 from kgot_core.contracts.strategy import Strategy
 from kgot_core.errors import UsageError
 from kgot_core.graph.elements import GraphSnapshot
@@ -13,6 +14,7 @@ from kgot_core.graph.losses import Losses
 from kgot_core.plugins import PluginRegistry
 from kgot_core.providers import BackendProvider
 from kgot_core.run.given import GivenGraph
+from kgot_core.run.parts import Parts
 from kgot_core.session.graphs import read_graph
 from kgot_core.settings import Settings
 
@@ -46,13 +48,25 @@ def refuse_keeping(provider: BackendProvider, values: Any, settings: Settings) -
         )
 
 
+def refuse_nothing_to_ask(parts: Parts) -> None:
+    """Refuses to begin a run that only reads, and has nothing to read.
+
+    Raises:
+        UsageError: It has not.
+    """
+    own = not parts.close_backend
+    if parts.strategy.reads_only and parts.graph_mode == "new" and parts.given is None and not own:
+        raise UsageError(
+            "there is no graph to ask", hint="give one, a file or a run, or ask what a store holds (graph.keep)"
+        )
+
+
 def given_graph(
     registry: PluginRegistry,
     settings: Settings,
     strategy: Strategy,
     graph: NamedGraph | None,
-    runs: Path | None,
-    backend: Any,
+    runs: Sequence[Path],
 ) -> GivenGraph | None:
     """Reads the graph that runs start from.
 
@@ -61,24 +75,18 @@ def given_graph(
         settings: The settings in force.
         strategy: Who runs the tasks.
         graph: The graph, or the name of its file or run; ``None`` where there is none.
-        runs: Where runs are found by name; the setting ``runs_dir`` where ``None``.
-        backend: A backend that was passed in code.
+        runs: Where runs are found by name, beside the setting ``runs_dir``.
 
     Raises:
-        UsageError: It cannot be used, or a strategy that only reads has no graph, or two.
+        UsageError: It cannot be used, or a strategy that only reads has two.
     """
-    keep = settings.core.graph.keep
-    if strategy.reads_only and not keep and graph is None and not isinstance(backend, GraphBackend):
-        raise UsageError(
-            "there is no graph to ask", hint="give one, a file or a run, or ask what a store holds (graph.keep)"
-        )
-    if strategy.reads_only and keep and graph is not None:
+    if strategy.reads_only and settings.core.graph.keep and graph is not None:
         raise UsageError("a stored graph is only read here, so no other one can be taken into it")
     if graph is None:
         return None
     if isinstance(graph, GraphSnapshot):
         return GivenGraph.of("passed in code", graph)
     losses = Losses()
-    place = runs or Path(settings.core.runs_dir)
-    found = read_graph(registry, str(graph), place, settings=settings, losses=losses)
+    places = [*runs, Path(settings.core.runs_dir)]
+    found = read_graph(registry, str(graph), *places, settings=settings, losses=losses)
     return GivenGraph.of(str(graph), found, losses.lines())

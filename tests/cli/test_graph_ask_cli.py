@@ -89,6 +89,24 @@ def test_a_run_starts_from_a_graph_and_adds_to_it(server: Any, story: Any) -> No
     assert (again.exit_code, again.stdout) == (0, f"{ANSWER}\n"), again.stderr
 
 
+def test_a_run_that_is_kept_elsewhere_starts_from_one_that_lies_where_runs_usually_do(
+    server: Any, folder: Path
+) -> None:
+    options = ("--quiet", "--json", *settings_of(server.url))
+    first = json.loads(kgot("run", QUESTION, *options).stdout)["run"]
+    for name in ("last", first, first[:-2]):
+        done = kgot("run", QUESTION, "--graph", name, "--out", f"elsewhere/{len(name)}", *options)
+        answer = json.loads(done.stdout)
+        assert (done.exit_code, answer["iterations"]) == (0, 0), done.stderr
+        assert [path.name for path in (folder / "elsewhere" / str(len(name))).iterdir()] == [answer["run"]]
+    asked = kgot("graph", "ask", "last", QUESTION, "--out", "elsewhere/4", *options)
+    assert asked.exit_code == 0, asked.stderr
+    assert {path.name for path in (folder / "runs").iterdir()} == {first}
+    lost = kgot("run", QUESTION, "--graph", "x", "--out", "elsewhere/4", *options)
+    assert lost.exit_code == 2
+    assert f"there is no run 'x' in {folder}/elsewhere/4 or {folder}/runs" in lost.stderr, lost.stderr
+
+
 def test_a_folder_of_rdf_graphs_is_kept_and_asked(server: Any, story: Any, folder: Path) -> None:
     query = "```sparql\nSELECT ?hill ?metres { ?hill :height_m ?metres }\n```"
     story._replies |= {

@@ -49,6 +49,12 @@ class Held(Generic[C]):
             raise RuntimeError("the run ended while this was being opened")
         return thing
 
+    def become(self, thing: C) -> None:
+        """Puts another in its place, which passes on to it whatever it is told."""
+        with self._lock:
+            if not self._given_back:
+                self.thing = thing
+
     def cancel(self) -> None:
         """Ends what runs in it, as far as that is in its power."""
         thing = self.thing

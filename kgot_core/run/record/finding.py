@@ -16,15 +16,20 @@ def run_folders(folder: Path) -> list[Path]:
         return []
 
 
-def find_run(name: str, folder: Path) -> Path:
+def find_run(name: str, *folders: Path) -> Path:
     """Finds a run by its path, its id, the beginning of its id, or ``last``.
+
+    Args:
+        name: What it is called.
+        folders: Where runs lie; one that lies in several counts once, where it is found first.
 
     Raises:
         UsageError: There is none, or the beginning fits several.
     """
     if (Path(name) / EVENTS).is_file():
         return Path(name)
-    known = run_folders(folder)
+    found = {path.name: path for folder in reversed(folders) for path in run_folders(folder)}
+    known = [found[run] for run in sorted(found)]
     if name == "last" and known:
         return known[-1]
     fitting = [path for path in known if path.name.startswith(name)]
@@ -33,4 +38,5 @@ def find_run(name: str, folder: Path) -> Path:
         return (exact or fitting)[0]
     if fitting:
         raise UsageError(f"{len(fitting)} runs begin with {name!r}", hint="give more of the id")
-    raise UsageError(f"there is no run {name!r} in {folder}", hint="kgot runs lists the runs")
+    places = " or ".join(dict.fromkeys(map(str, folders)))
+    raise UsageError(f"there is no run {name!r} in {places}", hint="kgot runs lists the runs")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -10,11 +10,14 @@ from kgot_core.contracts.backend import Call, GraphBackend, OpenContext
 from kgot_core.contracts.model import ToolSpec
 from kgot_core.errors import Refused, ReplayDiverged
 from kgot_core.events import GraphOpened, GraphWritten
-from kgot_core.graph.elements import GraphChange, change_from_json, snapshot_from_json
+from kgot_core.graph.elements import GraphChange, GraphSnapshot, change_from_json, snapshot_from_json
 from kgot_core.graph.fold import TaskGraph, compare
+from kgot_core.graph.same import pairing, unlike
 from kgot_core.run.record.journal import Journal
+from kgot_core.run.record.renamed import Renamed
 
 FORCE = "go on all the same with --force (library: force=True)"
+ANEW = "nothing is lost: a new run with --keep-graph goes on with what is there"
 
 
 def restore_store(
@@ -27,6 +30,7 @@ def restore_store(
     """Opens the store and sets it to what the record says: what it held at first, then each recorded change.
 
     The changes are applied one by one, so that the store's own numbering comes to where it was. No statement is run.
+    A graph that was kept is not set: it has to be as the run left it, and its elements get the ids that they had.
 
     Args:
         journal: The run's journal.
@@ -48,9 +52,16 @@ def restore_store(
     wanted = TaskGraph()
     for change in changes:
         wanted.apply(change)
-    held = backend.snapshot()
-    if not compare(wanted.snapshot(), held):
+    before, held = wanted.snapshot(), backend.snapshot()
+    same = not compare(before, held)
+    if same and context.scope.mode == "new":
         return backend
+    if held.nodes or context.scope.mode != "new":
+        ids = {element.id: element.id for element in held.elements()} if same else pairing(before, held)
+        if ids is not None:
+            return Renamed(backend, ids, (element_id for change in changes for element_id in _ids(change)))
+    if context.scope.mode != "new":
+        raise Refused(_how_it_differs(before, held), hint=ANEW)
     if held.nodes:
         raise Refused(
             f"the store holds {len(held.nodes)} nodes already, so the run's graph cannot be restored there",
@@ -64,6 +75,19 @@ def restore_store(
             f"the store cannot hold the graph as it was: {difference.size} elements differ", hint=FORCE
         )
     return backend
+
+
+def _ids(change: GraphChange) -> Iterator[str]:
+    yield from (element.id for element in change.added)
+    yield from change.removed
+
+
+def _how_it_differs(wanted: GraphSnapshot, held: GraphSnapshot) -> str:
+    differing = len(unlike(wanted, held))
+    return (
+        f"the graph that is kept is not as this run left it ({differing} elements differ): another run has written"
+        " into it, or a write was broken off before it was recorded"
+    )
 
 
 def check_tools(recorded: Mapping[str, ToolSpec], now: Mapping[str, ToolSpec]) -> None:

@@ -5,14 +5,11 @@ All of it stands in nodes with the label ``_KGOT``: one for the hold, one for th
 
 from __future__ import annotations
 
-import contextlib
-import os
-import socket
 import threading
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kgot_core.contracts.holder import Holder
 from kgot_core.errors import Refused
 from kgot_neo4j.connection import Connection
 from kgot_neo4j.cypher.names import RESERVED
@@ -29,14 +26,14 @@ CALL {{ MATCH ()-[r]->() RETURN count(r) AS edges }}
 CALL {{ MATCH (c:{RESERVED}) RETURN sum(c._kgot_nodes) AS our_nodes, sum(c._kgot_edges) AS our_edges }}
 OPTIONAL MATCH (s:{RESERVED} {{_kgot_id: 'graph'}})
 OPTIONAL MATCH (l:{RESERVED} {{_kgot_id: 'hold'}})
-RETURN everything - kept AS nodes, edges, our_nodes, our_edges, coalesce(s._kgot_own, false) AS own,
+RETURN everything - kept AS nodes, edges, our_nodes, our_edges, s._kgot_own AS own,
   coalesce(l._kgot_holder, '') AS holder, l._kgot_run AS run, l._kgot_host AS host, l._kgot_process AS process,
-  timestamp() - coalesce(l._kgot_beat, 0) AS age
+  coalesce(l._kgot_born, '') AS born, timestamp() - coalesce(l._kgot_beat, 0) AS age
 """
 _TAKE = f"""
 MATCH (l:{RESERVED} {{_kgot_id: 'hold'}})
 SET l._kgot_holder = $holder, l._kgot_run = $run, l._kgot_host = $host, l._kgot_process = $process,
-  l._kgot_beat = timestamp()
+  l._kgot_born = $born, l._kgot_beat = timestamp()
 """
 _BEAT = f"""
 MATCH (l:{RESERVED} {{_kgot_id: 'hold'}}) WHERE l._kgot_holder = $holder
@@ -57,13 +54,15 @@ class State:
     Attributes:
         nodes: Nodes beside the bookkeeping.
         edges: Relationships.
-        own: All of it was made by kgot and has not been added to since.
+        own: All of it was made by kgot, which may clear it, and has not been added to since.
+        kept: All of it is what runs have gone on with, or are to go on with.
         held_by: Whoever uses it now, in words; empty where nobody does.
     """
 
     nodes: int
     edges: int
     own: bool
+    kept: bool
     held_by: str
 
     @property
@@ -75,36 +74,21 @@ class State:
 def read_state(transaction: Transaction, seconds: float) -> State:
     """Reads what a database holds and who uses it."""
     row = transaction.run(_STATE).single(strict=True).data()
-    own = bool(row["own"]) and (row["nodes"], row["edges"]) == (row["our_nodes"], row["our_edges"])
-    return State(row["nodes"], row["edges"], own, _holder(row, seconds))
+    known = (row["nodes"], row["edges"]) == (row["our_nodes"], row["our_edges"])
+    own, kept = known and row["own"] is True, known and row["own"] is False
+    return State(row["nodes"], row["edges"], own, kept, _holder(row, seconds))
 
 
 def _holder(row: dict[str, Any], seconds: float) -> str:
-    if not row["holder"] or row["age"] > seconds * 1_000 or _gone(row["host"], row["process"]):
+    if not row["holder"] or row["age"] > seconds * 1_000 or _gone(row):
         return ""
     host = str(row["host"]).partition(" ")[0]
     return f"the run {row['run']} (host {host}, process {row['process']}, seen {row['age'] // 1_000} s ago)"
 
 
-def _gone(host: str, process: int) -> bool:
+def _gone(row: dict[str, Any]) -> bool:
     """A process of this very machine that has ended cannot hold anything any more."""
-    if host != this_host():
-        return False
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return True
-    except OSError:
-        return False
-    return False
-
-
-def this_host() -> str:
-    """Names the machine and, where there is one, the namespace in which process numbers count."""
-    space = ""
-    with contextlib.suppress(OSError):
-        space = " " + str(Path("/proc/self/ns/pid").readlink())
-    return socket.gethostname() + space
+    return Holder(row["host"], row["process"], row["born"], row["holder"]).gone is True
 
 
 class Lease:
@@ -139,12 +123,9 @@ class Lease:
                 state = read_state(transaction, seconds)
                 if state.held_by:
                     raise in_use(self._connection, state)
-                told = {
-                    "holder": self._connection.holder,
-                    "run": self._run,
-                    "host": this_host(),
-                    "process": os.getpid(),
-                }
+                here = Holder.here()
+                told = {"host": here.host, "process": here.process, "born": here.born}
+                told |= {"holder": self._connection.holder, "run": self._run}
                 transaction.run(_TAKE, told).consume()
                 transaction.commit()
         threading.Thread(target=self._beat, daemon=True, name="kgot-neo4j-lease").start()
@@ -188,10 +169,11 @@ def in_use(connection: Connection, state: State) -> Refused:
 
 
 def holds_other(connection: Connection, state: State) -> Refused:
-    """Gives the error of a database whose content is not kgot's."""
+    """Gives the error of a database whose content is not kgot's, or is kept."""
+    whose = "are kept" if state.kept else "kgot did not make"
     return Refused(
         f"the database {connection.database} at {connection.where} holds {state.nodes:,} nodes and {state.edges:,} "
-        "relationships that kgot did not make, or that are kept",
+        f"relationships that {whose}",
         hint="go on with them: --keep-graph, or --set backends.neo4j.existing=keep; delete them: --set "
         "backends.neo4j.existing=replace; "
         "or take another database (backends.neo4j.database) or a container of its own",

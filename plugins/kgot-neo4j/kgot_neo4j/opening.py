@@ -40,8 +40,13 @@ def open_graph(settings: Neo4jSettings, context: OpenContext) -> Neo4jBackend:
         raise
 
 
-def reach(settings: Neo4jSettings) -> Problem | None:
-    """Tells why a run could not start on the database; a password is tried once, and nothing is written."""
+def reach(settings: Neo4jSettings, keep: bool) -> Problem | None:
+    """Tells why a run could not start on the database; a password is tried once, and nothing is written.
+
+    Args:
+        settings: The settings.
+        keep: Runs go on with what the database holds.
+    """
     connection = Connection(replace(settings, start_seconds=0.0), "kgot doctor")
     try:
         connection.ready()
@@ -49,7 +54,7 @@ def reach(settings: Neo4jSettings) -> Problem | None:
             state = read_state(read, settings.lease_seconds)
         if state.held_by:
             raise in_use(connection, state)
-        if not state.empty and not state.own and settings.existing == "refuse":
+        if not state.empty and not state.own and not keep and settings.existing == "refuse":
             raise holds_other(connection, state)
     except StoreUnavailable as error:
         compose = files("kgot_neo4j") / "compose.yaml"
@@ -78,13 +83,12 @@ def _opened(connection: Connection, settings: Neo4jSettings, context: OpenContex
     state = lease.take()
     try:
         _allowed(connection, state, settings, context, keep)
-        kept = keep and not context.resume
-        if not kept and not state.empty:
+        if not keep and not state.empty:
             clear(connection)
         # What was to be kept is no later run's to clear.
-        lease.start(not kept, state.nodes if kept else 0, state.edges if kept else 0)
+        lease.start(not keep, state.nodes if keep else 0, state.edges if keep else 0)
         backend = Neo4jBackend(connection, lease)
-        if kept:
+        if keep:
             backend.load()
         return backend
     except BaseException:
@@ -93,7 +97,7 @@ def _opened(connection: Connection, settings: Neo4jSettings, context: OpenContex
 
 
 def _allowed(connection: Connection, state: State, settings: Neo4jSettings, context: OpenContext, keep: bool) -> None:
-    if state.empty or state.own:
+    if state.empty or state.own or keep:
         return
     if context.resume and settings.existing != "replace":
         raise Refused(
@@ -101,5 +105,5 @@ def _allowed(connection: Connection, state: State, settings: Neo4jSettings, cont
             "own part cannot be restored there",
             hint="resume on an empty database: backends.neo4j.database or backends.neo4j.uri",
         )
-    if not keep and settings.existing == "refuse":
+    if settings.existing == "refuse":
         raise holds_other(connection, state)

@@ -38,11 +38,11 @@ def check(settings: Neo4jSettings) -> Problem | None:
     return None
 
 
-def reach(settings: Neo4jSettings) -> Problem | None:
+def reach(settings: Neo4jSettings, keep: bool) -> Problem | None:
     """Tells why a run could not start on the server."""
     from kgot_neo4j.opening import reach as reached
 
-    return reached(settings)
+    return reached(settings, keep)
 
 
 def keeps(settings: Neo4jSettings, name: str) -> Problem | None:

@@ -18,11 +18,15 @@ class Neo4jSettings:
         metadata={"help": "Address: bolt://, neo4j://, and +s or +ssc for TLS", "trusted": True, "matters": False},
     )
     user: str = field(
-        default="neo4j", metadata={"help": "User; empty for a server without authentication", "matters": False}
+        default="neo4j",
+        metadata={"help": "User; empty for a server without authentication", "trusted": True, "matters": False},
     )
-    password: str = field(default="", repr=False, metadata={"help": "Password", "secret": True, "matters": False})
+    password: str = field(
+        default="", repr=False, metadata={"help": "Password", "secret": True, "trusted": True, "matters": False}
+    )
     database: str = field(
-        default="", metadata={"help": "Database; empty for the user's home database", "matters": False}
+        default="",
+        metadata={"help": "Database; empty for the user's home database", "trusted": True, "matters": False},
     )
     tls: Tls = field(
         default="uri",
@@ -40,6 +44,7 @@ class Neo4jSettings:
         default="refuse",
         metadata={
             "help": "A database that holds what kgot did not make: refuse, keep (go on with it), replace",
+            "trusted": True,
             "matters": False,
         },
     )
@@ -53,5 +58,9 @@ class Neo4jSettings:
     )
     lease_seconds: float = field(
         default=30.0,
-        metadata={"help": "After how long without a sign of life a run's hold on a database ends", "matters": False},
+        metadata={
+            "help": "After how long without a sign of life a run's hold on a database ends",
+            "trusted": True,
+            "matters": False,
+        },
     )

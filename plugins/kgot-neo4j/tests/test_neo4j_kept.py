@@ -19,6 +19,7 @@ from kgot_core.sinks.memory import MemorySink
 
 pytestmark = pytest.mark.xdist_group("neo4j")
 STORY = runpy.run_path(str(Path(__file__).parents[3] / "tests" / "fixtures" / "library" / "story.py"))
+GONE_ON = runpy.run_path(str(Path(__file__).parents[3] / "tests" / "fixtures" / "library" / "gone_on.py"))
 ASK = {"strategy": "ask_graph"}
 QUERY = "MATCH (h:Hill) RETURN h.name AS hill, h.height_m AS metres"
 HILLS = GraphSnapshot(
@@ -101,3 +102,8 @@ async def test_what_the_store_cannot_hold_is_named_before_the_first_request(keys
 async def test_a_name_for_a_graph_is_refused(keys: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match=r"whole database.*backends\.neo4j\.database=NAME"):
         await run(story("-"), {**keys, "graph.name": "hills"}, keep_graph=True)
+
+
+@pytest.mark.parametrize("kind", ["given", "kept"])
+async def test_a_run_that_was_broken_off_goes_on(kind: str, keys: dict[str, Any], tmp_path: Path) -> None:
+    await GONE_ON[kind](tmp_path, keys, story)

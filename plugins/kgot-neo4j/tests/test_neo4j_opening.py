@@ -67,25 +67,38 @@ def test_doctor_says_whether_a_run_could_start(opened, settings):
     (provider,) = kgot_graph_backends()
     first = opened("the first run")
     first.write(PERSON)
-    assert "used by the run the first run" in provider.reach(settings(existing="refuse")).message
+    assert "used by the run the first run" in provider.reach(settings(existing="refuse"), False).message
     first.backend.close()
     # What a run of kgot left is cleared by the next; what others left is not.
-    assert provider.reach(settings(existing="refuse")) is None
+    assert provider.reach(settings(existing="refuse"), False) is None
     other = opened("other")
     run_on(other.backend, "CREATE (:Foreign)")
     other.backend.close()
-    held = provider.reach(settings(existing="refuse"))
-    assert "holds 1 nodes" in held.message and "existing=keep" in held.hint
-    assert provider.reach(settings()) is None
-    assert "refuses the user or password" in provider.reach(settings(password="not the one")).message
+    held = provider.reach(settings(existing="refuse"), False)
+    assert "holds 1 nodes" in held.message and "did not make" in held.message and "existing=keep" in held.hint
+    assert provider.reach(settings(existing="refuse"), True) is None
+    assert provider.reach(settings(), False) is None
+    assert "refuses the user or password" in provider.reach(settings(password="not the one"), False).message
     assert len(opened(mode="read_only").nodes) == 1
+
+
+def test_doctor_says_that_a_graph_is_kept_only_where_runs_would_not_go_on_with_it(opened, settings):
+    (provider,) = kgot_graph_backends()
+    opened().backend.close()
+    first = opened("one", "keep")
+    first.write(PERSON)
+    first.backend.close()
+    problem = provider.reach(settings(existing="refuse"), False)
+    assert "holds 1 nodes and 0 relationships that are kept" in problem.message and "--keep-graph" in problem.hint
+    assert provider.reach(settings(existing="refuse"), True) is None
+    assert provider.reach(settings(existing="keep"), False) is None
 
 
 def test_doctor_shows_how_to_start_a_server(settings):
     (provider,) = kgot_graph_backends()
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    problem = provider.reach(settings(uri=f"bolt://127.0.0.1:{port}"))
+    problem = provider.reach(settings(uri=f"bolt://127.0.0.1:{port}"), False)
     assert f"no Neo4j answers at bolt://127.0.0.1:{port}" in problem.message and "\n" not in problem.message
     command = re.search(r"docker compose -f (\S+) up --wait", problem.hint)
     compose = yaml.safe_load(Path(command[1]).read_text())["services"]["neo4j"]
@@ -115,7 +128,12 @@ def test_a_database_that_holds_anything_else_is_refused_with_the_choices(opened,
     with pytest.raises(Refused, match="holds 3 nodes"):
         opened(existing="refuse")
     with pytest.raises(Refused, match="cannot be restored"):
-        opened("kept", resume=True, existing="keep")
+        opened("kept", resume=True, existing="refuse")
+    # What is kept is never set to what a record says; the core looks whether it is the same.
+    for choice in ({"existing": "keep"}, {"mode": "keep"}):
+        again = opened("kept", resume=True, **choice)
+        assert len(again.snapshot.nodes) == 3
+        again.backend.close()
     assert len(opened(mode="read_only").snapshot.nodes) == 3
     replaced = opened(existing="replace")
     assert not replaced.nodes
@@ -143,7 +161,7 @@ def test_a_run_on_a_kept_graph_goes_on(opened):
     again = opened("two", "keep", existing="refuse")
     assert again.write(PERSON + " SET p.n = 1").changed and len(again.nodes) == 1
     again.backend.close()
-    with pytest.raises(Refused, match="or that are kept") as error:
+    with pytest.raises(Refused, match="that are kept") as error:
         opened("three", existing="refuse")
     assert "--keep-graph" in one_line(error)
     third = opened("three", "keep", existing="refuse")
@@ -151,10 +169,11 @@ def test_a_run_on_a_kept_graph_goes_on(opened):
 
 
 def test_an_empty_database_is_kept_from_the_first_run_on(opened):
+    opened().backend.close()
     first = opened("one", "keep", existing="refuse")
     first.write(PERSON)
     first.backend.close()
-    with pytest.raises(Refused, match="or that are kept"):
+    with pytest.raises(Refused, match="that are kept"):
         opened("two", existing="refuse")
     assert len(opened("two", "keep", existing="refuse").nodes) == 1
 

@@ -63,9 +63,12 @@ class RdfBackend(GraphBackend):
         self._fills = not (durable and self._read_only)
         if not keep:
             return
-        found = list(store.kept())
-        triples = named(found, self.record.new_resource)
-        self.record.fold(complete(self.record, Delta(tuple(triples))))
+        try:
+            found = list(store.kept())
+            triples = named(found, self.record.new_resource)
+            self.record.fold(complete(self.record, Delta(tuple(triples))))
+        except QueryError as error:
+            raise Refused(f"the graph that is kept cannot be gone on with: {error}") from None
         if triples != found:
             # Blank nodes have got names: the store has to know them by these.
             store.refill()

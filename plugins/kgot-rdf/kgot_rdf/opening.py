@@ -47,7 +47,7 @@ def open_remote(settings: RemoteSettings, context: OpenContext) -> GraphBackend:
     # To a graph that is only read nothing can be added; what was inferred there before is read with the rest.
     reasons = reasons and context.scope.mode != "read_only"
     reasoner = EmbeddedStore(options, lambda: backend.record, settings.load_seconds) if reasons else None
-    store = RemoteStore(settings, context.scope, lambda: backend.record, reasoner)
+    store = RemoteStore(settings, context.scope, context.run or context.scope.name, lambda: backend.record, reasoner)
     _use(backend, store, context.scope, settings, durable=True)
     return backend
 

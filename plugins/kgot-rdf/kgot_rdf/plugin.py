@@ -29,6 +29,8 @@ def check_remote(settings: RemoteSettings) -> Problem | None:
     problem = _check_shared(settings, "rdf-remote")
     if problem is not None:
         return problem
+    if settings.lease_seconds <= 0:
+        return Problem(f"backends.rdf-remote.lease_seconds must be above 0, not {settings.lease_seconds}")
     from kgot_rdf.remote import ping
 
     return ping(settings)

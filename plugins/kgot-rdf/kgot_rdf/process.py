@@ -17,6 +17,7 @@ from kgot_rdf.wire import receive, send
 
 START_SECONDS = 30.0
 _PASSED_ON = ("PATH", "SYSTEMROOT", "TEMP", "TMP", "TMPDIR", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
+_CANCELLED = "the statement was cancelled; nothing was changed"
 
 
 class Lost(Exception):
@@ -47,6 +48,7 @@ class ChildProcess:
 
         Raises:
             Refused: What it is started with cannot be used; the message says why.
+            QueryError: It was cancelled meanwhile.
             StoreUnavailable: It cannot be started.
         """
         self.end()
@@ -62,11 +64,15 @@ class ChildProcess:
         )
         replies: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._process, self._replies = process, replies
+        if self._cancelled:
+            self._kill()  # cancelled while there was no process that could be ended
         threading.Thread(target=_read, args=(process, replies), daemon=True, name="kgot-rdf").start()
         try:
             reply = self._ask(self._options, START_SECONDS)
         except (Lost, QueryError) as error:
             self.end()
+            if self._cancelled:
+                raise QueryError(_CANCELLED) from None
             raise StoreUnavailable(f"the store's own process did not start: {error}") from None
         if "failure" in reply:
             self.end()
@@ -123,7 +129,7 @@ class ChildProcess:
         if reply is None:
             self._lost = True
             if self._cancelled:
-                raise QueryError("the statement was cancelled; nothing was changed")
+                raise QueryError(_CANCELLED)
             raise Lost("it ended by itself")
         return reply
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pyoxigraph as ox
 
+from kgot_rdf.triple_terms import text_of
+
 if TYPE_CHECKING:
     from rdflib import Graph
 
@@ -112,7 +114,7 @@ class Reasoner:
                 found_now: Any = store.query(rule, default_graph=[ox.DefaultGraph(), INFERRED])
                 for triple in found_now:
                     stated = ox.Quad(triple.subject, triple.predicate, triple.object)
-                    text = str(triple.subject), str(triple.predicate), str(triple.object)
+                    text = str(triple.subject), str(triple.predicate), text_of(triple.object)
                     if text not in found and stated not in store:
                         new.add(text)
             if not new:

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 from urllib.parse import urlsplit
-
-import pyoxigraph as ox
 
 from kgot_core.contracts.backend import GraphScope
 from kgot_core.errors import QueryError, Refused, StoreError, StoreUnavailable
 from kgot_core.providers import Problem
 from kgot_rdf.addresses import graph_iri
 from kgot_rdf.embedded import EmbeddedStore
+from kgot_rdf.hold import Hold
 from kgot_rdf.http import JSON, TRIPLES, SparqlClient, is_uncertain
 from kgot_rdf.http_body import credentials, read_json, shown
 from kgot_rdf.record import RdfRecord
+from kgot_rdf.remote_terms import insert_and_delete, read_binding, read_triples
 from kgot_rdf.settings import RemoteSettings
 from kgot_rdf.statement import Query
-from kgot_rdf.store import Store, Table, lines
-from kgot_rdf.terms import Term, Triple, canonical, iri, literal
+from kgot_rdf.store import Store, Table
+from kgot_rdf.terms import Triple
 from kgot_rdf.text import Built
 from kgot_rdf.triples import Delta
 
@@ -69,6 +68,7 @@ class RemoteStore(Store):
     Args:
         settings: Addresses and authentication.
         scope: The run.
+        run: Its id, for messages.
         record: What the graph is filled with where its state is not certain.
         reasoner: A store beside it, where something is checked or inferred.
     """
@@ -77,6 +77,7 @@ class RemoteStore(Store):
         self,
         settings: RemoteSettings,
         scope: GraphScope,
+        run: str,
         record: Callable[[], RdfRecord],
         reasoner: EmbeddedStore | None,
     ) -> None:
@@ -91,12 +92,19 @@ class RemoteStore(Store):
         self._certain = True
         self._staged = False
         self._closed = False
+        self._hold: Hold | None = None
         self._has_inferred = reasoner is not None
         if scope.mode == "new":
             self._client.update(self._drop(self._graph, self._inferred, self._stage), self._load_seconds)
         elif scope.mode == "keep":
-            # What follows from the graph is found anew, or is not asked for any more.
-            self._client.update(self._drop(self._inferred, self._stage), self._load_seconds)
+            self._hold = Hold(client_of(settings), self._graph, run, settings.lease_seconds)
+            try:
+                self._hold.take()
+                # What follows from the graph is found anew, or is not asked for any more.
+                self._client.update(self._drop(self._inferred, self._stage), self._load_seconds)
+            except BaseException:
+                self._hold.release()
+                raise
         else:
             self._client.query("ASK { }", JSON, (), _PING_SECONDS)
 
@@ -110,7 +118,7 @@ class RemoteStore(Store):
 
     def _read(self, graph: str) -> Sequence[Triple]:
         text = "CONSTRUCT { ?s ?p ?o } WHERE { ?s ?p ?o }"
-        return _triples(self._client.query(text, TRIPLES, (graph,), self._load_seconds), self._load_seconds)
+        return read_triples(self._client.query(text, TRIPLES, (graph,), self._load_seconds), self._load_seconds)
 
     def query(self, query: Query, rows: int, seconds: float) -> Table:
         """See :class:`~kgot_rdf.store.Store`."""
@@ -118,21 +126,21 @@ class RemoteStore(Store):
         graphs = self._graphs(self._graph)
         if query.form in ("CONSTRUCT", "DESCRIBE"):
             body = self._client.query(query.built.text, TRIPLES, graphs, seconds, query.built)
-            found = _triples(body, seconds)
+            found = read_triples(body, seconds)
             return Table(("subject", "predicate", "object"), found[:rows], cut=len(found) > rows)
         data = read_json(self._client.query(query.built.text, JSON, graphs, seconds, query.built), seconds)
         if "boolean" in data:
             return Table((), boolean=bool(data["boolean"]))
         names = list(data["head"].get("vars", ()))
         bindings = data["results"]["bindings"]
-        table = [[_term(row.get(name)) for name in names] for row in bindings[:rows]]
+        table = [[read_binding(row.get(name)) for name in names] for row in bindings[:rows]]
         return Table(names, table, cut=len(bindings) > rows)
 
     def construct(self, built: Built, seconds: float) -> Sequence[Triple]:
         """See :class:`~kgot_rdf.store.Store`."""
         self._make_certain()
         graphs = self._graphs(self._stage if self._staged else self._graph)
-        return _triples(self._client.query(built.text, TRIPLES, graphs, seconds, built), seconds)
+        return read_triples(self._client.query(built.text, TRIPLES, graphs, seconds, built), seconds)
 
     def stage(self, delta: Delta, seconds: float) -> None:
         """See :class:`~kgot_rdf.store.Store`; works on a copy of the graph."""
@@ -142,7 +150,7 @@ class RemoteStore(Store):
             f"DROP SILENT GRAPH <{self._stage}> ;\n"
             f"INSERT {{ GRAPH <{self._stage}> {{ ?s ?p ?o }} }} WHERE {{ GRAPH <{self._graph}> {{ ?s ?p ?o }} }}"
         )
-        self._client.update(";\n".join(filter(None, (copy, _data(self._stage, delta)))), seconds)
+        self._client.update(";\n".join(filter(None, (copy, insert_and_delete(self._stage, delta)))), seconds)
 
     def unstage(self) -> None:
         """See :class:`~kgot_rdf.store.Store`."""
@@ -153,6 +161,8 @@ class RemoteStore(Store):
 
     def commit(self, delta: Delta, inferred: Delta, seconds: float, fold: Callable[[Delta], None]) -> None:
         """See :class:`~kgot_rdf.store.Store`."""
+        if self._hold is not None:
+            self._hold.check()
         self._make_certain()
         if self._reasoner is not None:
             inferred = self._reasoner.conclude(delta, inferred, seconds)
@@ -160,7 +170,9 @@ class RemoteStore(Store):
         if self._read_only:
             fold(inferred)
             return
-        text = ";\n".join(filter(None, (_data(self._graph, delta), _data(self._inferred, inferred))))
+        text = ";\n".join(
+            filter(None, (insert_and_delete(self._graph, delta), insert_and_delete(self._inferred, inferred)))
+        )
         try:
             if text:
                 self._client.update(text, seconds, lambda: fold(inferred))
@@ -200,6 +212,8 @@ class RemoteStore(Store):
                     self._client.update(self._drop(self._graph, self._inferred, self._stage), self._load_seconds)
         finally:
             self._client.close()
+            if self._hold is not None:
+                self._hold.release()
             if self._reasoner is not None:
                 self._reasoner.close()
 
@@ -218,37 +232,9 @@ class RemoteStore(Store):
         text = self._drop(self._graph, self._inferred, self._stage)
         for graph, triples in ((self._graph, tuple(record.stated)), (self._inferred, tuple(record.inferred))):
             for start in range(0, len(triples), _CHUNK):
-                part = _data(graph, Delta(added=triples[start : start + _CHUNK]))
+                part = insert_and_delete(graph, Delta(added=triples[start : start + _CHUNK]))
                 self._client.update(f"{text} ;\n{part}" if text else part, self._load_seconds)
                 text = ""
         if text:
             self._client.update(text, self._load_seconds)
         self._certain = True
-
-
-def _data(graph: str, delta: Delta) -> str:
-    parts = [
-        f"{verb} DATA {{ GRAPH <{graph}> {{\n{lines(triples)}\n}} }}"
-        for verb, triples in (("DELETE", delta.removed), ("INSERT", delta.added))
-        if triples
-    ]
-    return " ;\n".join(parts)
-
-
-def _triples(body: bytes, seconds: float) -> list[Triple]:
-    try:
-        found: Iterable[Any] = ox.parse(body, ox.RdfFormat.N_TRIPLES)
-        return [(str(item.subject), str(item.predicate), canonical(str(item.object))) for item in found]
-    except SyntaxError:
-        raise QueryError(f"the result was cut off after {seconds:.3g} seconds; ask for less") from None
-
-
-def _term(data: Any) -> Term | None:
-    if data is None:
-        return None
-    kind, value = data["type"], data["value"]
-    if kind == "uri":
-        return iri(value)
-    if kind == "bnode":
-        return f"_:{value}"
-    return canonical(literal(value, datatype=data.get("datatype", ""), language=data.get("xml:lang", "")))

@@ -10,6 +10,7 @@ from kgot_core.errors import QueryError, Refused
 from kgot_rdf.names import PREFIXES
 from kgot_rdf.text import place
 from kgot_rdf.tokens import Token, tokenize
+from kgot_rdf.triple_terms import triple_term
 
 
 def read_rules(path: str, namespace: str) -> Sequence[str]:
@@ -44,6 +45,8 @@ def _rule(path: str, source: str, tokens: Sequence[Token]) -> str:
     rule = list(tokens)
     while rule and rule[-1].text == ";":
         rule.pop()
+    if (found := triple_term(rule)) is not None:
+        raise Refused(f"the rules {path}: line {place(source, found[0].start)[0]}: {found[1]}")
     template_ended = False
     for token in rule:
         line, _ = place(source, token.start)

@@ -53,9 +53,15 @@ class RemoteSettings(GraphSettings):
 
     query_url: str = _setting("", "Address for queries", trusted=True, matters=False)
     update_url: str = _setting("", "Address for updates, query_url where empty", trusted=True, matters=False)
-    user: str = _setting("", "User for basic authentication", matters=False)
+    user: str = _setting("", "User for basic authentication", trusted=True, matters=False)
     password: str = _setting("", "Password of the user", secret=True, trusted=True, matters=False)
     token: str = _setting("", "Token for bearer authentication", secret=True, trusted=True, matters=False)
-    graph_prefix: str = _setting("urn:kgot:run:", "What the address of a run's graph begins with")
-    keep: bool = _setting(False, "Leave the run's graph on the server when the run ends", matters=False)
+    graph_prefix: str = _setting("urn:kgot:run:", "What the address of a run's graph begins with", trusted=True)
+    keep: bool = _setting(False, "Leave the run's graph on the server when the run ends", trusted=True, matters=False)
+    lease_seconds: float = _setting(
+        30.0,
+        "After how long without a sign of life a run's hold on a kept graph ends",
+        trusted=True,
+        matters=False,
+    )
     connect_seconds: float = _setting(10.0, "How long connecting may take, in seconds", matters=False)

@@ -14,6 +14,7 @@ from kgot_rdf.scoping import check_blank_nodes, check_variables
 from kgot_rdf.suspicion import refuse_hidden
 from kgot_rdf.text import Built, Piece, place
 from kgot_rdf.tokens import Token, tokenize
+from kgot_rdf.triple_terms import triple_term
 
 Form: TypeAlias = Literal["SELECT", "ASK", "CONSTRUCT", "DESCRIBE"]
 
@@ -130,10 +131,8 @@ class Reader:
         for token in tokens:
             if token.kind == "word" and token.word in _REFUSED:
                 raise QueryError(_REFUSED[token.word], *place(source, token.start))
-            if token.text == "<<":
-                raise QueryError(
-                    "<< is not allowed: use rdf:subject, rdf:predicate, rdf:object", *place(source, token.start)
-                )
+        if (found := triple_term(tokens)) is not None:
+            raise QueryError(found[1], *place(source, found[0].start))
 
     def _operation(self, parts: Parts) -> Operation:
         word = parts.tokens[parts.index].word

@@ -11,7 +11,9 @@ from typing import Any
 
 import pyoxigraph as ox
 
+from kgot_core.errors import QueryError
 from kgot_rdf.reasoning import INFERRED, Reasoner, Violation, open_reasoner
+from kgot_rdf.triple_terms import text_of
 from kgot_rdf.wire import receive, send
 
 MOST_CHARS = 4_000_000
@@ -155,11 +157,11 @@ def _as_update(added: str, removed: str) -> str:
 
 
 def _texts(triple: Any) -> list[str]:
-    return [str(triple.subject), str(triple.predicate), str(triple.object)]
+    return [str(triple.subject), str(triple.predicate), text_of(triple.object)]
 
 
 def _text(term: Any) -> str | None:
-    return None if term is None else str(term)
+    return None if term is None else text_of(term)
 
 
 def _take(rows: Iterable[list[Any]], most: int) -> tuple[list[list[Any]], bool]:
@@ -179,6 +181,8 @@ def answer(act: Callable[[Mapping[str, Any]], Any], request: Mapping[str, Any]) 
         return {"value": act(request)}
     except SyntaxError as error:
         return {"syntax": str(error.msg), "line": error.lineno or 0, "column": error.offset or 0}
+    except QueryError as error:
+        return {"value": {"error": error.message}}
     except (OSError, ValueError, RuntimeError, MemoryError) as error:
         return {"failure": f"{type(error).__name__}: {error}"}
 

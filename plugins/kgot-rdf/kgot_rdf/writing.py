@@ -8,16 +8,15 @@ from collections.abc import Callable, Iterable, Sequence
 
 import pyoxigraph as ox
 
-from kgot_core.errors import QueryError
 from kgot_rdf.messages import syntax_error
 from kgot_rdf.record import RdfRecord
 from kgot_rdf.statement import Update
 from kgot_rdf.store import Store
 from kgot_rdf.terms import Term, Triple, canonical
 from kgot_rdf.text import Built
+from kgot_rdf.triple_terms import text_of
 from kgot_rdf.triples import Delta, then
 
-_NESTED = "a statement about a statement is not allowed: use rdf:subject, rdf:predicate, rdf:object"
 _BLANK = re.compile(r"_:\S+")
 
 
@@ -71,9 +70,7 @@ def triple_of(quad: ox.Quad) -> Triple:
     Raises:
         QueryError: Its object is itself a triple.
     """
-    if isinstance(quad.object, ox.Triple):
-        raise QueryError(_NESTED)
-    return str(quad.subject), str(quad.predicate), canonical(str(quad.object))
+    return str(quad.subject), str(quad.predicate), canonical(text_of(quad.object))
 
 
 def named(triples: Iterable[Triple], new: Callable[[], Term]) -> list[Triple]:
@@ -87,10 +84,7 @@ def named(triples: Iterable[Triple], new: Callable[[], Term]) -> list[Triple]:
             found[term] = new()
         return found[term]
 
-    listed = list(triples)
-    if any("<<" in term for triple in listed for term in triple if term[0] != '"' and term[1:2] != "h"):
-        raise QueryError(_NESTED)
-    return [(name(subject), predicate, name(obj)) for subject, predicate, obj in listed]
+    return [(name(subject), predicate, name(obj)) for subject, predicate, obj in triples]
 
 
 def _in_order(triples: Iterable[Triple]) -> list[Triple]:

@@ -17,6 +17,7 @@ from kgot_rdf.plugin import open_backend, open_remote_backend
 from kgot_rdf.settings import RdfSettings, RemoteSettings
 
 STORY = runpy.run_path(str(Path(__file__).parents[3] / "tests" / "fixtures" / "library" / "story.py"))
+GONE_ON = runpy.run_path(str(Path(__file__).parents[3] / "tests" / "fixtures" / "library" / "gone_on.py"))
 ASK = {"strategy": "ask_graph"}
 QUERY = "SELECT ?hill ?metres { ?hill :height_m ?metres }"
 SCHEMA = "INSERT DATA { :feeds rdfs:domain :River . :Ulmet :feeds :Veder }"
@@ -201,3 +202,20 @@ def test_what_was_inferred_on_a_server_is_read_and_found_anew(server: Any) -> No
 def test_a_name_that_is_no_address(server: Any) -> None:
     with pytest.raises(Refused, match="the name of the graph is no address"):
         remote(server, "keep", "not an: address")
+
+
+@pytest.mark.parametrize("kind", ["given", "kept"])
+async def test_a_run_that_was_broken_off_goes_on(kind: str, tmp_path: Path) -> None:
+    await GONE_ON[kind](tmp_path, {"backend": "rdf", "backends.rdf.folder": str(tmp_path / "graphs")}, story)
+
+
+@pytest.mark.xdist_group("sparql")
+@pytest.mark.parametrize("kind", ["given", "kept"])
+async def test_a_run_on_a_server_that_was_broken_off_goes_on(kind: str, server: Any, tmp_path: Path) -> None:
+    keys = {"query_url": server.query_url, "update_url": server.update_url}
+    settings = {"backend": "rdf-remote", **{f"backends.rdf-remote.{name}": url for name, url in keys.items()}}
+    name = "urn:theirs:gone-on"
+    try:
+        await GONE_ON[kind](tmp_path, {**settings, **({"graph.name": name} if kind == "kept" else {})}, story)
+    finally:
+        SparqlClient(server.query_url, server.update_url, {}, 5).update(f"DROP SILENT GRAPH <{name}>", 10)

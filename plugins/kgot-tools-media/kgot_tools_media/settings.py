@@ -62,7 +62,9 @@ class ImageSettings:
 class SpeechSettings:
     """``tools.transcribe_audio.*``."""
 
-    model: str = _setting("base", "Speech model on this machine: tiny, base, small, ... or a folder; extra speech")
+    model: str = _setting(
+        "base", "Speech model on this machine: tiny, base, small, ... or a folder; extra speech", trusted=True
+    )
     language: str = _setting("", "Code of the language that is spoken, found by itself where empty")
     base_url: str = _setting("", "Server that transcribes instead, such as https://api.openai.com/v1", trusted=True)
     api_key: str = _setting("", "Key of that server", secret=True, trusted=True)
