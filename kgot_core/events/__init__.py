@@ -18,8 +18,6 @@ from kgot_core.events.calls import (
 )
 from kgot_core.events.course import (
     CapHit,
-    ElementRemoved,
-    GraphState,
     IterationStarted,
     ModelRetried,
     Notice,
@@ -27,12 +25,16 @@ from kgot_core.events.course import (
     RunResumed,
     RunStarted,
     SolveFailed,
-    SourcesChecked,
-    StatementDropped,
     ToolRetried,
     ToolStarted,
-    ValueReplaced,
     Voted,
+)
+from kgot_core.events.graph import (
+    ElementRemoved,
+    GraphState,
+    SourcesChecked,
+    StatementDropped,
+    ValueReplaced,
 )
 from kgot_core.events.records import event_classes, from_record, request_hash, to_fields
 

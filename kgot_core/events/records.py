@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from kgot_core.events import calls, course
+from kgot_core.events import calls, course, graph
 from kgot_core.events.base import Event
 from kgot_core.graph.values import JsonValue
 
@@ -27,14 +27,14 @@ CLASSES: tuple[type[Event], ...] = (
     calls.ToolCalled,
     calls.GraphWritten,
     calls.GraphQueried,
-    course.GraphState,
+    graph.GraphState,
     calls.CodeRan,
     calls.OutsideCalled,
-    course.StatementDropped,
-    course.ValueReplaced,
+    graph.StatementDropped,
+    graph.ValueReplaced,
     course.CapHit,
-    course.SourcesChecked,
-    course.ElementRemoved,
+    graph.SourcesChecked,
+    graph.ElementRemoved,
     course.SolveFailed,
     course.Notice,
     course.RunFinished,

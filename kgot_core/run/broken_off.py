@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kgot_core.events import CallEvent, GraphQueried, GraphState, GraphWritten, ModelCalled, RunFinished, from_record
-from kgot_core.run.desks import graph, model
+from kgot_core.run.desks import graph_faults, model
 from kgot_core.run.record.recorded import standing
 
 OPEN = ("failed", "cancelled")
@@ -42,4 +42,4 @@ def _is_end(record: Mapping[str, Any]) -> bool:
 def _is_lost(event: CallEvent) -> bool:
     if isinstance(event, ModelCalled):
         return model.is_lost(event)
-    return isinstance(event, GraphQueried | GraphWritten) and graph.is_lost(event)
+    return isinstance(event, GraphQueried | GraphWritten) and graph_faults.is_lost(event)

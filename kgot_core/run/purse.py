@@ -27,7 +27,7 @@ class Purse:
     def __init__(self, caps: Caps | None = None, before: Mapping[Hashable, Usage] | None = None) -> None:
         self.caps = caps or Caps()
         self.begin(before or {}, 1)
-        self._running: dict[Hashable, Callable[[], Usage]] = {}
+        self._running: list[tuple[Hashable, Callable[[], Usage]]] = []
         self._ended = Usage()
         self._others = Usage()
         self._own_then = Usage()
@@ -42,7 +42,7 @@ class Purse:
     @property
     def added(self) -> Usage:
         """What the runs of this process have used beyond what they had before."""
-        running = (_beyond(usage(), self._before.get(key)) for key, usage in list(self._running.items()))
+        running = (_beyond(usage(), self._before.get(key)) for key, usage in list(self._running))
         return sum(running, self._ended)
 
     def hear(self, others: Usage) -> None:
@@ -54,14 +54,16 @@ class Purse:
         """Counts a run while the context is open, and what it has used from then on.
 
         Args:
-            key: Its key in ``before``.
+            key: Its key in ``before``; runs that are not there may have the same one.
             usage: Gives what it has used so far.
         """
-        self._running[key] = usage
+        running = (key, usage)
+        self._running.append(running)
         try:
             yield
         finally:
-            self._ended += _beyond(self._running.pop(key)(), self._before.get(key))
+            self._running.remove(running)
+            self._ended += _beyond(usage(), self._before.get(key))
 
     @contextlib.contextmanager
     def request(self, prompt_tokens: int) -> Iterator[None]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
-from kgot_core.contracts.task import JsonSchema
+from kgot_core.contracts.task import Answer, JsonSchema
 from kgot_core.errors import UsageError
+from kgot_core.run.faults import said
 
 
 def json_schema(given: Any) -> JsonSchema | None:
@@ -49,3 +51,20 @@ def _references(value: Any) -> Iterator[str]:
 
 def _name(given: Any) -> str:
     return given.__name__ if isinstance(given, type) else type(given).__name__
+
+
+def validated(answer: Answer, kind: Any, redact: Callable[[str], str]) -> Answer:
+    """Makes an answer's value an object of the caller's class.
+
+    Args:
+        answer: The answer.
+        kind: A Pydantic class; ``None`` where a schema was given, or nothing.
+        redact: Takes secrets out of a text.
+    """
+    if kind is None or answer.value is None:
+        return answer
+    try:
+        return replace(answer, value=kind.model_validate(answer.value))
+    except Exception as error:  # a validator of the caller's class may ask for more than a JSON schema can say
+        reason = f"{kind.__name__} does not take the value: {said(error)}"
+        return replace(answer, status="failed", value=None, reason=redact(reason))

@@ -18,7 +18,6 @@ from kgot_core.errors import UsageError
 from kgot_core.events import Event
 from kgot_core.run.concurrency.threads import in_thread
 from kgot_core.run.desks.files import FileShelf
-from kgot_core.run.faults import said
 from kgot_core.run.lifecycle import run_task, started
 from kgot_core.run.parts import Parts
 from kgot_core.run.purse import Purse
@@ -28,7 +27,7 @@ from kgot_core.session.broken_run import BrokenRun
 from kgot_core.session.new_run import new_id, refuse_run_folder
 from kgot_core.session.opening import Given, open_parts
 from kgot_core.session.redaction import redactor
-from kgot_core.session.schema import json_schema
+from kgot_core.session.schema import json_schema, validated
 from kgot_core.session.sinks import Kept, NamedSink, Opened, QueueSink, find_sinks
 from kgot_core.session.starting import NamedGraph, refuse_nothing_to_ask
 from kgot_core.settings.seal import seal
@@ -229,14 +228,7 @@ class Session:
         return told + [Opened(named, {"run": run, "folder": folder}) for named in self._named_sinks]
 
     def _with_value(self, answer: Answer) -> Answer:
-        made: Any = self._value_class
-        if made is None or answer.value is None:
-            return answer
-        try:
-            return replace(answer, value=made.model_validate(answer.value))
-        except Exception as error:  # a validator of the caller's class may ask for more than a JSON schema can say
-            reason = f"{made.__name__} does not take the value: {said(error)}"
-            return replace(answer, status="failed", value=None, reason=self._redact(reason))
+        return validated(answer, self._value_class, self._redact)
 
     def _opened(self) -> Parts:
         if self._parts is None:

@@ -32,6 +32,15 @@ def test_runs_are_summed_while_they_run_and_after() -> None:
     assert purse.added.input_tokens == 890
 
 
+def test_runs_in_memory_share_a_key() -> None:
+    purse = Purse(Caps(max_tokens=1000))
+    with purse.run(None, lambda: tokens(100)):
+        with purse.run(None, lambda: tokens(20)):
+            assert purse.added.input_tokens == 120
+        assert purse.added.input_tokens == 120
+    assert purse.added.input_tokens == 120
+
+
 def test_what_a_run_had_used_before_it_went_on_counts_once() -> None:
     purse = Purse(Caps(max_cost=1.0, reserve=0.0))
     purse.begin({"a": tokens(600), "b": tokens(300)}, 1)

@@ -11,7 +11,7 @@ from typing import Any
 from kgot_core.contracts.backend import Call, GraphBackend, Row
 from kgot_core.contracts.dialect import Dialect
 from kgot_core.contracts.options import Origin
-from kgot_core.errors import QueryError, Refused, StoreError, StoreUnavailable
+from kgot_core.errors import QueryError, Refused, StoreError
 from kgot_core.events import GraphQueried, GraphWritten, ValueReplaced
 from kgot_core.graph.conflicts import Replaced, replaced_values
 from kgot_core.graph.elements import GraphChange, change_from_json, change_to_json
@@ -19,11 +19,10 @@ from kgot_core.graph.fold import TaskGraph, compare
 from kgot_core.graph.schema import GraphSchema, check_change
 from kgot_core.graph.values import encode
 from kgot_core.run.concurrency.turns import Turns
+from kgot_core.run.desks.graph_faults import fault_fields, recorded_error
 from kgot_core.run.desks.store import StoreCalls
 from kgot_core.run.record.journal import Journal
 
-AWAY = "the graph store is away"
-FAILED = "the graph store failed"
 GIVEN = "graph"
 """The source of elements that came with a given graph."""
 
@@ -98,12 +97,12 @@ class GraphDesk:
             try:
                 rows = await self._calls.run(lambda backend: backend.query(statement, call))
             except StoreError as error:
-                return GraphQueried(statement=statement, **_fault(error))
+                return GraphQueried(statement=statement, **fault_fields(error))
             return GraphQueried(statement=statement, rows=tuple(dict(row) for row in rows))
 
         event = await self._journal.call(GraphQueried, step, {"statement": statement}, make)
         if event.error:
-            raise _error(event)
+            raise recorded_error(event)
         return event.rows
 
     def mark_unsupported(self, element_id: str, names: Sequence[str]) -> None:
@@ -146,7 +145,7 @@ class GraphDesk:
             try:
                 change = await self._calls.run(run(call), seconds)
             except StoreError as error:
-                return replace(done, **_fault(error))
+                return replace(done, **fault_fields(error))
             return replace(done, change=change_to_json(change or GraphChange()))
 
         if asked is None:
@@ -155,7 +154,7 @@ class GraphDesk:
             done = await self._journal.call(GraphWritten, step, asked, make)
             await turn()
             if done.error:
-                raise _error(done)
+                raise recorded_error(done)
             change = change_from_json(done.change)
             self._fold(change, Origin(event.sources, step, iteration))
             return change
@@ -232,27 +231,8 @@ class GraphDesk:
         self._unseen |= dict.fromkeys((*change.removed, *edges))
 
 
-def is_lost(event: GraphQueried | GraphWritten) -> bool:
-    """Tells whether a call ended because of the store, not of its statement."""
-    return event.error.startswith((f"{AWAY}: ", f"{FAILED}: "))
-
-
 def _not_recorded(call: Call) -> Callable[[GraphBackend], GraphChange | None]:
     raise StoreError("the record ends before the graph was taken in that the run starts from", hint="run it anew")
-
-
-def _fault(error: StoreError) -> dict[str, Any]:
-    """Gives an error as events hold it, so that a repeated run meets it again."""
-    if isinstance(error, QueryError):
-        return {"error": error.message, "line": error.line, "column": error.column}
-    return {"error": f"{AWAY if isinstance(error, StoreUnavailable) else FAILED}: {error}"}
-
-
-def _error(event: GraphQueried | GraphWritten) -> StoreError:
-    prefix, _, cause = event.error.partition(": ")
-    if prefix == AWAY:
-        return StoreUnavailable(cause)
-    return StoreError(cause) if prefix == FAILED else QueryError(event.error, event.line, event.column)
 
 
 def _iteration_of(step: str) -> int:
