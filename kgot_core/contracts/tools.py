@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias, TypeVar
 
 from kgot_core.contracts.model import Message, Reply, Role, ToolSpec
 from kgot_core.contracts.sandbox import CodeJob, CodeResult, Sandbox
 from kgot_core.graph.values import JsonValue
 
+Thing = TypeVar("Thing")
 Effect: TypeAlias = Literal["read", "write"]
 
 
@@ -150,6 +151,9 @@ class ToolContext(Protocol):
 
     async def call(self, name: str, arguments: Mapping[str, Any]) -> ToolResult:
         """Calls another tool of the run, as a part of this call; its failure is a result with ``failed`` set."""
+
+    def share(self, key: str, make: Callable[[], Thing]) -> Thing:
+        """Gives what tools of this run have in common under a key: made by the first that asks, kept for the others."""
 
     async def once(self, key: str, function: Callable[[], Awaitable[JsonValue]]) -> JsonValue:
         """Runs an outside call once for this tool call and ``key``; later (after a resume) its recorded result."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextvars import ContextVar
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar, cast
 
 from kgot_core.contracts.model import Message, Reply, Request, Role, ToolCallRequest, ToolSpec
 from kgot_core.contracts.sandbox import CodeJob, CodeResult, Sandbox
@@ -15,6 +15,8 @@ from kgot_core.reading.reasoning import strip_reasoning
 from kgot_core.run.files import FileShelf
 from kgot_core.run.journal import Journal
 from kgot_core.run.model import ModelDesk
+
+Thing = TypeVar("Thing")
 
 
 class Desk(Protocol):
@@ -63,6 +65,7 @@ class CallContext:
         self._run_code = run_code
         self._place: ContextVar[tuple[str, str]] = ContextVar("kgot-tool-call")
         self._asked: dict[str, int] = {}
+        self._shared: dict[str, object] = {}
         self._desk: Desk | None = None
 
     def attach(self, desk: Desk) -> None:
@@ -109,6 +112,12 @@ class CallContext:
         """Runs model-written code in the sandbox."""
         step, tool = self._place.get()
         return await self._run_code(self._next(f"{step}/code"), job, tool)
+
+    def share(self, key: str, make: Callable[[], Thing]) -> Thing:
+        """Gives what tools of this run have in common under a key."""
+        if key not in self._shared:
+            self._shared[key] = make()
+        return cast(Thing, self._shared[key])
 
     async def once(self, key: str, function: Callable[[], Awaitable[JsonValue]]) -> JsonValue:
         """Runs an outside call once for this tool call and key."""

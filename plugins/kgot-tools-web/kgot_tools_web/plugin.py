@@ -1,0 +1,54 @@
+"""The entry point: tools that reach the web."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from kgot_core.hookspecs import hookimpl
+from kgot_core.providers import Problem, ToolProvider
+from kgot_tools_web.settings import WebSettings
+
+if TYPE_CHECKING:
+    from langchain_core.tools import BaseTool
+
+    from kgot_core.contracts.tools import ToolContext
+
+_PARTS = ("bs4", "h2", "httpcore", "httpx", "lxml", "markdownify")
+
+
+def check(settings: object) -> Problem | None:
+    """Tells whether what fetches and reads pages is installed."""
+    missing = [name for name in _PARTS if importlib.util.find_spec(name) is None]
+    if missing:
+        return Problem(f"not installed: {', '.join(missing)}", "pip install --force-reinstall kgot-tools-web")
+    return None
+
+
+def _visit_page(settings: WebSettings, context: ToolContext) -> Sequence[BaseTool]:
+    from kgot_tools_web.tools.visit_page import VisitPage
+
+    return [VisitPage(context, settings)]
+
+
+def _provider(name: str, summary: str, create: Callable[[Any, Any], Sequence[BaseTool]], **more: Any) -> ToolProvider:
+    return ToolProvider(
+        **{
+            "name": name,
+            "summary": summary,
+            "settings": WebSettings,
+            "table": "web",
+            "check": check,
+            "create": create,
+            **more,
+        }
+    )
+
+
+@hookimpl
+def kgot_tools() -> Iterable[ToolProvider]:
+    """The tools."""
+    return [
+        _provider("visit_page", "Gives one page of the web as Markdown, or answers a question from it.", _visit_page),
+    ]

@@ -1,0 +1,60 @@
+"""What the tools of one run share: one pace for each host, one set of cookies, one cache."""
+
+from __future__ import annotations
+
+from importlib.metadata import PackageNotFoundError, version
+from urllib.parse import urlsplit
+
+from kgot_core.contracts.cache import cache_folder
+from kgot_core.contracts.tools import ToolContext
+from kgot_tools_web.net.cache import PageCache
+from kgot_tools_web.net.fetching import Fetcher, Limits
+from kgot_tools_web.net.guard import Guard
+from kgot_tools_web.net.pace import Pace
+from kgot_tools_web.settings import WebSettings
+
+CACHE = "pages"
+
+
+class WebSession:
+    """The web as one run reaches it.
+
+    Args:
+        settings: The settings.
+
+    Attributes:
+        guard: What pages may be reached.
+        pages: Fetches pages: what a model names.
+        services: Fetches from search engines, Wikipedia and the archive: what the user has set.
+        settings: The settings.
+    """
+
+    def __init__(self, settings: WebSettings) -> None:
+        self.settings = settings
+        cache = PageCache(cache_folder(CACHE), settings.cache_hours)
+        pace = Pace(settings.per_second)
+        limits = Limits(settings.seconds, settings.megabytes << 20)
+        agent = settings.user_agent or f"kgot-tools-web/{_version()} (research assistant)"
+        self.guard = Guard(settings.allow_hosts, settings.block_hosts)
+        own = [_place(url) for url in (settings.searxng_url, settings.serpapi_url, settings.archive_url)]
+        own += [_place(settings.wikipedia_url)] if "{" not in urlsplit(settings.wikipedia_url).netloc else []
+        services = Guard([*settings.allow_hosts, *filter(None, own)], settings.block_hosts)
+        self.pages = Fetcher(self.guard, cache, pace, limits, agent, settings.language, settings.robots)
+        self.services = Fetcher(services, cache, pace, limits, agent, settings.language)
+
+
+def session_of(context: ToolContext, settings: WebSettings) -> WebSession:
+    """Gives the session of a run, the same for all tools of this package."""
+    return context.share("kgot-tools-web", lambda: WebSession(settings))
+
+
+def _place(url: str) -> str:
+    """Gives host and port of an address that the user has set."""
+    return urlsplit(url).netloc.rpartition("@")[2]
+
+
+def _version() -> str:
+    try:
+        return version("kgot-tools-web")
+    except PackageNotFoundError:
+        return "0"
