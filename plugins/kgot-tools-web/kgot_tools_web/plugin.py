@@ -32,6 +32,26 @@ def _visit_page(settings: WebSettings, context: ToolContext) -> Sequence[BaseToo
     return [VisitPage(context, settings)]
 
 
+def check_search(settings: WebSettings) -> Problem | None:
+    """Tells whether there is anything to search with."""
+    from kgot_tools_web.search.names import problem
+
+    why, way_out = problem(settings)
+    return check(settings) or (Problem(why, way_out) if why else None)
+
+
+def _search_web(settings: WebSettings, context: ToolContext) -> Sequence[BaseTool]:
+    from kgot_tools_web.tools.search_web import SearchWeb
+
+    return [SearchWeb(context, settings)]
+
+
+def _wikipedia(settings: WebSettings, context: ToolContext) -> Sequence[BaseTool]:
+    from kgot_tools_web.tools.wikipedia import WikipediaTool
+
+    return [WikipediaTool(context, settings)]
+
+
 def _provider(name: str, summary: str, create: Callable[[Any, Any], Sequence[BaseTool]], **more: Any) -> ToolProvider:
     return ToolProvider(
         **{
@@ -50,5 +70,7 @@ def _provider(name: str, summary: str, create: Callable[[Any, Any], Sequence[Bas
 def kgot_tools() -> Iterable[ToolProvider]:
     """The tools."""
     return [
+        _provider("search_web", "Searches the web, Wikipedia or stored pages.", _search_web, check=check_search),
+        _provider("wikipedia", "Reads Wikipedia: articles, sections, tables, how they were at a date.", _wikipedia),
         _provider("visit_page", "Gives one page of the web as Markdown, or answers a question from it.", _visit_page),
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from kgot_core.contracts.cache import cache_folder
@@ -11,6 +12,8 @@ from kgot_tools_web.net.cache import PageCache
 from kgot_tools_web.net.fetching import Fetcher, Limits
 from kgot_tools_web.net.guard import Guard
 from kgot_tools_web.net.pace import Pace
+from kgot_tools_web.reading.pages import Page
+from kgot_tools_web.search.corpus import Corpus
 from kgot_tools_web.settings import WebSettings
 
 CACHE = "pages"
@@ -40,7 +43,25 @@ class WebSession:
         own += [_place(settings.wikipedia_url)] if "{" not in urlsplit(settings.wikipedia_url).netloc else []
         services = Guard([*settings.allow_hosts, *filter(None, own)], settings.block_hosts)
         self.pages = Fetcher(self.guard, cache, pace, limits, agent, settings.language, settings.robots)
+        self._corpora: dict[Path, Corpus] = {}
         self.services = Fetcher(services, cache, pace, limits, agent, settings.language)
+
+    def corpus(self, file: str = "") -> Corpus:
+        """Gives the stored pages of a file, that of the settings where none is named; read once a run."""
+        path = Path(file or self.settings.pages)
+        return self._corpora.setdefault(path, Corpus(path))
+
+    async def stored(self, url: str) -> Page | None:
+        """Gives a stored page of a file that is searched in, by its address."""
+        files = {name.partition(":")[2] or self.settings.pages for name in self.settings.search if _is_stored(name)}
+        for file in sorted(files | ({self.settings.pages} if not self.settings.search else set())):
+            if file and (page := await self.corpus(file).page(url)) is not None:
+                return page
+        return None
+
+
+def _is_stored(name: str) -> bool:
+    return name.partition(":")[0] == "pages"
 
 
 def session_of(context: ToolContext, settings: WebSettings) -> WebSession:

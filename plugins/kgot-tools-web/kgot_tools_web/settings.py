@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 
 def _setting(default: Any, help: str, **marks: Any) -> Any:
@@ -15,7 +15,10 @@ class WebSettings:
     """``tools.web.*``."""
 
     search: tuple[str, ...] = _setting(
-        (), "Where search_web looks: pages, searxng, serpapi, duckduckgo, wikipedia; the first that is set up if empty"
+        (),
+        "Where search_web looks: pages, pages:FILE, searxng, serpapi, duckduckgo, wikipedia; the next where one fails;"
+        " the first of them that is set up if empty",
+        trusted=True,
     )
     pages: str = _setting("", "File of stored pages to search, JSON lines with title and text", trusted=True, path=True)
     searxng_url: str = _setting("", "Address of a SearXNG server", trusted=True, matters=False)
@@ -49,9 +52,11 @@ class WebSettings:
         24.0, "How long a page on disk counts as fresh, in hours; 0 keeps none", matters=False
     )
 
-    browser: str = _setting("auto", "Pages in a real browser: auto where a page is empty without, always, never")
+    browser: Literal["auto", "always", "never"] = _setting(
+        "auto", "Pages in a real browser: auto where a page is empty without, always, never"
+    )
     browser_path: str = _setting("", "Program of the browser, found by itself if empty", trusted=True, matters=False)
-    browser_sandbox: str = _setting(
+    browser_sandbox: Literal["auto", "on", "off"] = _setting(
         "auto", "The browser's own sandbox: auto keeps it except as root, on, off", trusted=True, matters=False
     )
     browser_seconds: float = _setting(

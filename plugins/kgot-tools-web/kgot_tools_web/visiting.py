@@ -88,6 +88,8 @@ class Visitor:
         return Page(file.url, file.name, result.text, file.at, file.sha256, ())
 
     async def _visit(self, url: str, browser: bool) -> Page | SavedFile:
+        if (stored := await self._session.stored(url.strip())) is not None:
+            return stored
         url = normal_url(url)
         settings = self._session.settings
         if browser or settings.browser == "always":
