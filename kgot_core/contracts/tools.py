@@ -130,7 +130,7 @@ class ToolContext(Protocol):
         tools: Sequence[ToolSpec] = (),
         n: int = 1,
     ) -> Reply:
-        """Asks the model of a role."""
+        """Asks the model of a role; calls that it wrote as text stand among its calls, as if it had made them."""
 
     async def answer(self, prompt: str, *, role: Role = "tool", images: Sequence[str] = ()) -> str:
         """Asks one prompt and gives the reply's text, without a model's reasoning.

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextvars import ContextVar
+from dataclasses import replace
 from typing import Any, Protocol, TypeVar, cast
 
-from kgot_core.contracts.model import Message, Reply, Request, Role, ToolCallRequest, ToolSpec
+from kgot_core.contracts.model import Completion, Message, Reply, Request, Role, ToolCallRequest, ToolSpec
 from kgot_core.contracts.sandbox import CodeJob, CodeResult, Sandbox
 from kgot_core.contracts.tools import ToolResult
+from kgot_core.errors import Unreadable
 from kgot_core.events import OutsideCalled
 from kgot_core.graph.values import JsonValue
 from kgot_core.reading.reasoning import strip_reasoning
+from kgot_core.reading.toolcalls import read_tool_calls
 from kgot_core.run.files import FileShelf
 from kgot_core.run.journal import Journal
 from kgot_core.run.model import ModelDesk
@@ -79,10 +82,11 @@ class CallContext:
     async def ask(
         self, messages: Sequence[Message], *, role: Role = "tool", tools: Sequence[ToolSpec] = (), n: int = 1
     ) -> Reply:
-        """Asks the model of a role."""
+        """Asks the model of a role; calls that it wrote as text stand among its calls, as if it had made them."""
         step, tool = self._place.get()
         request = Request(tuple(messages), tuple(tools))
-        return await self._models.ask(self._next(f"{step}/ask"), "tool", role, request, n, tool=tool)
+        reply = await self._models.ask(self._next(f"{step}/ask"), "tool", role, request, n, tool=tool)
+        return replace(reply, completions=tuple(_with_calls(one, tools) for one in reply.completions))
 
     async def answer(self, prompt: str, *, role: Role = "tool", images: Sequence[str] = ()) -> str:
         """Asks one prompt and gives the reply's text, without a model's reasoning."""
@@ -132,3 +136,15 @@ class CallContext:
     def _next(self, step: str) -> str:
         self._asked[step] = self._asked.get(step, 0) + 1
         return f"{step}-{self._asked[step]}"
+
+
+def _with_calls(completion: Completion, tools: Sequence[ToolSpec]) -> Completion:
+    """Takes calls that stand in a reply's text, which small models write there, for what they are."""
+    if completion.tool_calls or not tools:
+        return completion
+    parameters = {tool.name: list(cast(Mapping[str, Any], tool.parameters.get("properties") or {})) for tool in tools}
+    try:
+        reading = read_tool_calls(completion.text, list(parameters), parameters)
+    except Unreadable:
+        return completion
+    return replace(completion, tool_calls=tuple(reading.calls))

@@ -46,6 +46,12 @@ def _search_web(settings: WebSettings, context: ToolContext) -> Sequence[BaseToo
     return [SearchWeb(context, settings)]
 
 
+def _browse_web(settings: WebSettings, context: ToolContext) -> Sequence[BaseTool]:
+    from kgot_tools_web.tools.browse_web import BrowseWeb
+
+    return [BrowseWeb(context, settings)]
+
+
 def _wikipedia(settings: WebSettings, context: ToolContext) -> Sequence[BaseTool]:
     from kgot_tools_web.tools.wikipedia import WikipediaTool
 
@@ -71,6 +77,13 @@ def kgot_tools() -> Iterable[ToolProvider]:
     """The tools."""
     return [
         _provider("search_web", "Searches the web, Wikipedia or stored pages.", _search_web, check=check_search),
+        _provider(
+            "browse_web",
+            "Finds something out on the web: an agent searches, reads and follows links.",
+            _browse_web,
+            check=check_search,
+            seconds=1_800.0,
+        ),
         _provider("wikipedia", "Reads Wikipedia: articles, sections, tables, how they were at a date.", _wikipedia),
         _provider("visit_page", "Gives one page of the web as Markdown, or answers a question from it.", _visit_page),
     ]

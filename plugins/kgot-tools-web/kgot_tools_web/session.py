@@ -29,12 +29,13 @@ class WebSession:
         guard: What pages may be reached.
         pages: Fetches pages: what a model names.
         services: Fetches from search engines, Wikipedia and the archive: what the user has set.
+        cache: Where both keep what they fetched.
         settings: The settings.
     """
 
     def __init__(self, settings: WebSettings) -> None:
         self.settings = settings
-        cache = PageCache(cache_folder(CACHE), settings.cache_hours)
+        self.cache = cache = PageCache(cache_folder(CACHE), settings.cache_hours)
         pace = Pace(settings.per_second)
         limits = Limits(settings.seconds, settings.megabytes << 20)
         agent = settings.user_agent or f"kgot-tools-web/{_version()} (research assistant)"

@@ -47,7 +47,7 @@ class Visitor:
     def __init__(self, session: WebSession, context: ToolContext) -> None:
         self._session = session
         self._context = context
-        self._browser = Browser(session.guard, session.settings)
+        self._browser = Browser(session.pages, session.cache, session.settings)
 
     async def fetch(self, url: str, browser: bool = False, key: str = "") -> Page | SavedFile:
         """Visits an address.
@@ -126,7 +126,7 @@ class Visitor:
     async def _rendered(self, url: str) -> Page:
         if problem := self._browser.problem():
             raise KgotError(f"there is no browser here: {problem}", hint="leave browser out to read the page without")
-        page = await self._browser.render(url)
+        page, _ = read_page(await self._browser.render(url))
         if check_for_humans(page.title, page.text):
             raise KgotError(f"{page.url} gives only a check whether a human reads it; use another source")
         return page

@@ -106,6 +106,10 @@ class Fetcher:
             self._cache.put(identity, fetched)
         return fetched
 
+    async def turn(self, host: str) -> None:
+        """Waits until a host may be asked."""
+        await self._pace.turn(host)
+
     async def _follow(self, url: str, sent: str, secret: bool) -> tuple[Fetched, bool]:
         seen = {sent}
         current = sent

@@ -8,7 +8,7 @@ import socket
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 
 from kgot_core.errors import KgotError, TransientToolError
 from kgot_tools_web.net.addresses import Address, is_public, literal
@@ -81,6 +81,11 @@ class Guard:
             raise KgotError(f"{_short(url)} is no address: its port is no number") from None
         host = plain_host(host)
         self.check_host(host, port)
+        # Archives and translators give another site's page below their own address.
+        rest = unquote(f"{parts.path}?{parts.query}").lower()
+        for blocked in self._block:
+            if re.search(rf"(^|[/.=@]){re.escape(blocked)}($|[/:?&#.])", rest):
+                raise _blocked(blocked)
         return Target(parts.scheme, host, port)
 
     def check_host(self, host: str, port: int) -> None:
@@ -90,7 +95,7 @@ class Guard:
             Blocked: It may not be reached.
         """
         if any(host == blocked or host.endswith(f".{blocked}") for blocked in self._block):
-            raise Blocked(f"{host} is blocked here (tools.web.block_hosts)")
+            raise _blocked(host)
         if self._is_allowed(host, port):
             return
         address = literal(host)
@@ -157,6 +162,10 @@ def _parts(url: str) -> SplitResult:
         return urlsplit(url.strip())
     except ValueError:
         raise KgotError(f"{_short(url)} is no address") from None
+
+
+def _blocked(host: str) -> Blocked:
+    return Blocked(f"{host} is blocked here (tools.web.block_hosts)")
 
 
 def _private(host: str) -> Blocked:
