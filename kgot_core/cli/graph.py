@@ -35,7 +35,7 @@ graph.add_command(ask)
 def analyze(run: str, source: str | None, target: str | None, as_json: bool, options: SettingsOptions) -> None:
     """Analyze the graph at the end of RUN: size, centrality, components, clustering, shortest path (paper, 2.4)."""
     from kgot_core.errors import UsageError
-    from kgot_core.run.finding import find_run
+    from kgot_core.run.record.finding import find_run
     from kgot_core.session.graphs import run_graph
 
     try:
@@ -100,7 +100,7 @@ def export(run: str, format_: str, out: str | None, force: bool, options: Settin
     """
     from kgot_core.errors import UsageError
     from kgot_core.graph.losses import Losses
-    from kgot_core.run.finding import find_run
+    from kgot_core.run.record.finding import find_run
     from kgot_core.session.graphs import graph_text, run_graph, write_graph
 
     if not (format_ or out):

@@ -27,8 +27,8 @@ def resume(run: str, files: tuple[str, ...], force: bool, as_json: bool, quiet: 
     What has changed since and may change the answer is refused by name. Exit codes are those of kgot run.
     """
     from kgot_core.run.broken_off import final_answer
-    from kgot_core.run.finding import find_run
-    from kgot_core.run.folder import read_records
+    from kgot_core.run.record.finding import find_run
+    from kgot_core.run.record.folder import read_records
     from kgot_core.session.recorded import recorded_settings
     from kgot_core.session.session import Session
     from kgot_core.settings import Settings

@@ -72,8 +72,8 @@ async def _run(
     quiet: bool,
 ) -> Answer:
     from kgot_core.contracts.task import Answer
+    from kgot_core.run.concurrency.threads import DaemonExecutor
     from kgot_core.run.ending import answer_from_json
-    from kgot_core.run.threads import DaemonExecutor
     from kgot_core.sinks.memory import LastSink
 
     running = asyncio.current_task()

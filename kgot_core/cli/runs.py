@@ -21,7 +21,7 @@ from kgot_core.cli.output import echo
 @settings_options
 def runs(as_json: bool, options: SettingsOptions) -> None:
     """List the runs of the folder runs_dir, oldest first."""
-    from kgot_core.run.finding import run_folders
+    from kgot_core.run.record.finding import run_folders
 
     rows = [_summary(folder) for folder in run_folders(runs_dir(options))]
     if as_json:
@@ -42,8 +42,8 @@ def runs(as_json: bool, options: SettingsOptions) -> None:
 @settings_options
 def show(run: str, events: bool, why: bool, as_json: bool, options: SettingsOptions) -> None:
     """Show a run: its course, the graph at its end, its answer. RUN is a path, an id, its beginning, or last."""
-    from kgot_core.run.finding import find_run
-    from kgot_core.run.folder import read_records
+    from kgot_core.run.record.finding import find_run
+    from kgot_core.run.record.folder import read_records
 
     folder = find_run(run, runs_dir(options))
     records = list(read_records(folder))
@@ -73,10 +73,10 @@ def replay(run: str, options: SettingsOptions) -> int:
 
     A run that was cancelled, or that failed outside what is recorded, is repeated as far as its record goes.
     """
-    from kgot_core.run.finding import find_run
-    from kgot_core.run.folder import read_records
-    from kgot_core.run.journal import RecordEnds
-    from kgot_core.run.recorded import standing
+    from kgot_core.run.record.finding import find_run
+    from kgot_core.run.record.folder import read_records
+    from kgot_core.run.record.journal import RecordEnds
+    from kgot_core.run.record.recorded import standing
     from kgot_core.session.compare import difference
     from kgot_core.session.replay import replay_run
     from kgot_core.sinks.memory import MemorySink
@@ -129,7 +129,7 @@ def runs_dir(options: SettingsOptions) -> Path:
 
 def _summary(folder: Path) -> Mapping[str, Any]:
     from kgot_core.errors import UsageError
-    from kgot_core.run.folder import read_records
+    from kgot_core.run.record.folder import read_records
 
     try:
         records = list(read_records(folder))
@@ -147,7 +147,7 @@ def _summary(folder: Path) -> Mapping[str, Any]:
 
 def _status(folder: Path, records: Sequence[Mapping[str, Any]]) -> str:
     """Tells how a run ended, or that it is ``running``, ``interrupted`` (it may go on), or never began properly."""
-    from kgot_core.run.lease import is_running
+    from kgot_core.run.record.lease import is_running
 
     ended = str(_answer(records).get("status", ""))
     if ended and ended != "cancelled":
@@ -158,7 +158,7 @@ def _status(folder: Path, records: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _answer(records: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
-    from kgot_core.run.recorded import standing
+    from kgot_core.run.record.recorded import standing
 
     ends = [record["answer"] for record in standing(records) if record["kind"] == "run_finished"]
     found: Mapping[str, Any] = ends[-1] if ends else {}

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kgot_core.events import CallEvent, GraphQueried, GraphState, GraphWritten, ModelCalled, RunFinished, from_record
-from kgot_core.run import graph, model
-from kgot_core.run.recorded import standing
+from kgot_core.run.desks import graph, model
+from kgot_core.run.record.recorded import standing
 
 OPEN = ("failed", "cancelled")
 """Ways to end after which a run may go on: something was away, or somebody stopped it."""

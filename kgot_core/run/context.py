@@ -17,16 +17,16 @@ from kgot_core.errors import ContextOverflow
 from kgot_core.events import PARTS, Event, GraphState, Notice, OutsideCalled
 from kgot_core.graph.elements import snapshot_to_json
 from kgot_core.run.caps import Budget
-from kgot_core.run.code import CodeDesk
-from kgot_core.run.embedding import EmbeddingDesk
-from kgot_core.run.files import FileShelf
-from kgot_core.run.graph import GraphDesk
-from kgot_core.run.journal import Journal
-from kgot_core.run.model import ModelDesk
-from kgot_core.run.prompts import Prompts
-from kgot_core.run.toolbox import ToolDesk
-from kgot_core.run.transcript import Transcript
-from kgot_core.run.voting import put
+from kgot_core.run.desks.code import CodeDesk
+from kgot_core.run.desks.embedding import EmbeddingDesk
+from kgot_core.run.desks.files import FileShelf
+from kgot_core.run.desks.graph import GraphDesk
+from kgot_core.run.desks.model import ModelDesk
+from kgot_core.run.desks.toolbox import ToolDesk
+from kgot_core.run.desks.voting import put
+from kgot_core.run.prompting.prompts import Prompts
+from kgot_core.run.prompting.transcript import Transcript
+from kgot_core.run.record.journal import Journal
 
 SMALLEST_RESULTS = 400
 MOST_SHRINKS = 20

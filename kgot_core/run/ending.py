@@ -16,8 +16,8 @@ from kgot_core.errors import CapReached, KgotError, PluginError, StoreUnavailabl
 from kgot_core.events import RunFinished
 from kgot_core.graph.values import JsonValue
 from kgot_core.run.faults import said
-from kgot_core.run.folder import RunWriter
-from kgot_core.run.journal import Journal
+from kgot_core.run.record.folder import RunWriter
+from kgot_core.run.record.journal import Journal
 
 log = logging.getLogger(__name__)
 

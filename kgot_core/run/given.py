@@ -13,9 +13,9 @@ from kgot_core.graph.elements import GraphSnapshot, snapshot_to_json
 from kgot_core.graph.joining import join
 from kgot_core.graph.soundness import faults
 from kgot_core.graph.values import JsonValue
-from kgot_core.run.graph import GraphDesk
+from kgot_core.run.desks.graph import GraphDesk
 from kgot_core.run.ids import new_ids
-from kgot_core.run.journal import Journal
+from kgot_core.run.record.journal import Journal
 
 STEP = "given"
 SECONDS_PER_ELEMENT = 0.002

@@ -11,25 +11,25 @@ from kgot_core.contracts.task import Answer, Outcome, Task
 from kgot_core.errors import KgotError, ReplayDiverged
 from kgot_core.events import RunStarted
 from kgot_core.run.caps import Budget
-from kgot_core.run.code import CodeDesk
+from kgot_core.run.concurrency.held import Held
+from kgot_core.run.concurrency.threads import in_thread
 from kgot_core.run.context import Progress, RunContext
-from kgot_core.run.embedding import EmbeddingDesk
+from kgot_core.run.desks.code import CodeDesk
+from kgot_core.run.desks.embedding import EmbeddingDesk
+from kgot_core.run.desks.files import FileShelf, describe_attachment
+from kgot_core.run.desks.graph import GraphDesk
+from kgot_core.run.desks.model import ModelDesk
+from kgot_core.run.desks.tool_context import CallContext
+from kgot_core.run.desks.toolbox import ToolDesk
 from kgot_core.run.ending import checked, failure, finish, was_cancelled
 from kgot_core.run.faults import said
-from kgot_core.run.files import FileShelf, describe_attachment
-from kgot_core.run.folder import RunWriter
 from kgot_core.run.given import take_given
-from kgot_core.run.graph import GraphDesk
-from kgot_core.run.held import Held
-from kgot_core.run.journal import Journal
-from kgot_core.run.model import ModelDesk
 from kgot_core.run.opening import open_graph, open_tools
 from kgot_core.run.parts import Parts
-from kgot_core.run.rules import graph_rules
-from kgot_core.run.threads import in_thread
-from kgot_core.run.tool_context import CallContext
-from kgot_core.run.toolbox import ToolDesk
-from kgot_core.run.transcript import Transcript
+from kgot_core.run.prompting.rules import graph_rules
+from kgot_core.run.prompting.transcript import Transcript
+from kgot_core.run.record.folder import RunWriter
+from kgot_core.run.record.journal import Journal
 
 CLOSING_SECONDS = 4.0
 log = logging.getLogger(__name__)

@@ -14,13 +14,13 @@ from kgot_core.errors import KgotError, StoreError
 from kgot_core.events import GraphOpened, GraphWritten, ToolsOpened
 from kgot_core.graph.elements import snapshot_from_json, snapshot_to_json
 from kgot_core.graph.fold import TaskGraph
+from kgot_core.run.concurrency.held import Held
+from kgot_core.run.concurrency.threads import in_thread
+from kgot_core.run.desks.toolbox import OpenTool, describe
 from kgot_core.run.faults import said
-from kgot_core.run.held import Held
-from kgot_core.run.journal import Journal
 from kgot_core.run.parts import Parts, ToolEntry
-from kgot_core.run.restoring import check_tools, restore_store
-from kgot_core.run.threads import in_thread
-from kgot_core.run.toolbox import OpenTool, describe
+from kgot_core.run.record.journal import Journal
+from kgot_core.run.record.restoring import check_tools, restore_store
 
 OPENING_SECONDS = 120.0
 

@@ -15,10 +15,10 @@ from kgot_core.contracts.strategy import Strategy
 from kgot_core.contracts.voter import Voter
 from kgot_core.graph.schema import GraphSchema
 from kgot_core.providers import ToolProvider
-from kgot_core.run.embedding import Embedder
+from kgot_core.run.desks.embedding import Embedder
+from kgot_core.run.desks.model import Client
 from kgot_core.run.given import GivenGraph
-from kgot_core.run.model import Client
-from kgot_core.run.prompts import Prompts
+from kgot_core.run.prompting.prompts import Prompts
 
 if TYPE_CHECKING:
     from langchain_core.tools import BaseTool

@@ -15,14 +15,14 @@ from kgot_core.errors import UsageError
 from kgot_core.events import CodeRan, Event, RunResumed, RunStarted, ToolCalled, from_record, to_fields
 from kgot_core.plugins import PluginRegistry
 from kgot_core.run.broken_off import final_answer, superseded
+from kgot_core.run.concurrency.threads import in_thread
+from kgot_core.run.desks.files import FileShelf
 from kgot_core.run.ending import answer_from_json
-from kgot_core.run.files import FileShelf
-from kgot_core.run.folder import ANSWER, RunWriter, read_records
-from kgot_core.run.journal import Journal, unicode_text
 from kgot_core.run.lifecycle import run_task, started
 from kgot_core.run.parts import Parts
-from kgot_core.run.restoring import FORCE
-from kgot_core.run.threads import in_thread
+from kgot_core.run.record.folder import ANSWER, RunWriter, read_records
+from kgot_core.run.record.journal import Journal, unicode_text
+from kgot_core.run.record.restoring import FORCE
 from kgot_core.session.changes import changes
 from kgot_core.session.started import read_start
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from kgot_core.run.recorded import standing
+from kgot_core.run.record.recorded import standing
 
 FREE = ("seq", "at")
 

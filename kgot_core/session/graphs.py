@@ -11,9 +11,9 @@ from kgot_core.graph.fold import TaskGraph
 from kgot_core.graph.losses import Losses
 from kgot_core.graph.soundness import faults
 from kgot_core.plugins import PluginRegistry
-from kgot_core.run.finding import find_run
-from kgot_core.run.folder import read_records
-from kgot_core.run.kept import EVENTS
+from kgot_core.run.record.finding import find_run
+from kgot_core.run.record.folder import read_records
+from kgot_core.run.record.kept import EVENTS
 from kgot_core.session.formats import attempt, find_format, formats, has_ending, values_of
 from kgot_core.settings import Settings
 

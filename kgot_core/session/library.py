@@ -16,7 +16,7 @@ from kgot_core.contracts.sink import Sink
 from kgot_core.contracts.task import Answer, JsonSchema
 from kgot_core.errors import UsageError
 from kgot_core.plugins import PluginRegistry
-from kgot_core.run.threads import DaemonExecutor
+from kgot_core.run.concurrency.threads import DaemonExecutor
 from kgot_core.session.recorded import recorded_settings
 from kgot_core.session.session import Session
 from kgot_core.session.starting import NamedGraph

@@ -12,8 +12,8 @@ from kgot_core.models.client import ModelClient
 from kgot_core.models.embedding import EmbeddingClient
 from kgot_core.models.retry import RetryPolicy
 from kgot_core.plugins import PluginRegistry
-from kgot_core.run.embedding import Embedder
-from kgot_core.run.model import Client
+from kgot_core.run.desks.embedding import Embedder
+from kgot_core.run.desks.model import Client
 from kgot_core.session.checks import opened, problem_of_model
 from kgot_core.settings import Settings, provider_settings
 

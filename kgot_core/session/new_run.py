@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 from kgot_core.errors import UsageError
-from kgot_core.run.kept import EVENTS
+from kgot_core.run.record.kept import EVENTS
 
 
 def new_id() -> str:

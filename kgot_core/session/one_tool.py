@@ -19,16 +19,16 @@ from kgot_core.graph.values import JsonValue
 from kgot_core.plugins import PluginRegistry
 from kgot_core.reading.toolcalls import nearest
 from kgot_core.run.caps import Budget
-from kgot_core.run.code import CodeDesk
-from kgot_core.run.files import FileShelf
-from kgot_core.run.journal import Journal
-from kgot_core.run.model import Client, ModelDesk
+from kgot_core.run.concurrency.threads import in_thread
+from kgot_core.run.desks.code import CodeDesk
+from kgot_core.run.desks.files import FileShelf
+from kgot_core.run.desks.model import Client, ModelDesk
+from kgot_core.run.desks.tool_context import CallContext
+from kgot_core.run.desks.toolbox import ToolDesk, unknown_tool
 from kgot_core.run.opening import open_tools
 from kgot_core.run.parts import ToolEntry
-from kgot_core.run.prompts import Prompts
-from kgot_core.run.threads import in_thread
-from kgot_core.run.tool_context import CallContext
-from kgot_core.run.toolbox import ToolDesk, unknown_tool
+from kgot_core.run.prompting.prompts import Prompts
+from kgot_core.run.record.journal import Journal
 from kgot_core.session.models import open_models
 from kgot_core.session.opening import open_sandbox
 from kgot_core.session.redaction import redactor

@@ -19,7 +19,7 @@ from kgot_core.graph.schema import read_schema, schema_text
 from kgot_core.plugins import PluginRegistry
 from kgot_core.run.given import GivenGraph
 from kgot_core.run.parts import Parts
-from kgot_core.run.prompts import Prompts
+from kgot_core.run.prompting.prompts import Prompts
 from kgot_core.sandboxes.auto import choose
 from kgot_core.session.checks import opened, ready_settings
 from kgot_core.session.models import open_embedding, open_models, refuse_unpriced

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from kgot_core.contracts.task import JsonSchema
 from kgot_core.plugins import PluginRegistry
-from kgot_core.run.folder import read_records
+from kgot_core.run.record.folder import read_records
 from kgot_core.session.started import read_start
 from kgot_core.settings import Override, Settings, Sources
 from kgot_core.settings.resumed import refuse_foreign, resumed_settings

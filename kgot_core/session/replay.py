@@ -11,10 +11,10 @@ from kgot_core.contracts.sink import Sink
 from kgot_core.contracts.task import Answer, Task
 from kgot_core.errors import ReplayDiverged
 from kgot_core.plugins import PluginRegistry
-from kgot_core.run.files import FileShelf
-from kgot_core.run.folder import read_records
-from kgot_core.run.journal import Journal
+from kgot_core.run.desks.files import FileShelf
 from kgot_core.run.lifecycle import run_task
+from kgot_core.run.record.folder import read_records
+from kgot_core.run.record.journal import Journal
 from kgot_core.session.opening import recorded_parts
 from kgot_core.session.started import read_start
 from kgot_core.settings import Settings

@@ -16,13 +16,13 @@ from kgot_core.contracts.sink import Sink
 from kgot_core.contracts.task import Answer, JsonSchema, Task
 from kgot_core.errors import UsageError
 from kgot_core.events import Event
+from kgot_core.run.concurrency.threads import in_thread
+from kgot_core.run.desks.files import FileShelf
 from kgot_core.run.faults import said
-from kgot_core.run.files import FileShelf
-from kgot_core.run.folder import RunWriter
-from kgot_core.run.journal import Journal, unicode_text
 from kgot_core.run.lifecycle import run_task, started
 from kgot_core.run.parts import Parts
-from kgot_core.run.threads import in_thread
+from kgot_core.run.record.folder import RunWriter
+from kgot_core.run.record.journal import Journal, unicode_text
 from kgot_core.session.broken_run import BrokenRun
 from kgot_core.session.new_run import new_id, refuse_run_folder
 from kgot_core.session.opening import Given, open_parts

@@ -12,9 +12,9 @@ from kgot_core.events import SolveFailed
 from kgot_core.reading.blocks import strip_reasoning
 from kgot_core.reading.decision import read_decision
 from kgot_core.reading.unknown import says_unknown
-from kgot_core.run.evidence import match_names
-from kgot_core.run.examples import copies_decision
-from kgot_core.run.transcript import asked_again
+from kgot_core.run.prompting.examples import copies_decision
+from kgot_core.run.prompting.transcript import asked_again
+from kgot_core.run.stages.evidence import match_names
 
 
 class DirectSolver(Solver):

@@ -12,10 +12,10 @@ from kgot_core.contracts.run import Run
 from kgot_core.contracts.solver import Candidate, Proposal, Solver
 from kgot_core.events import SolveFailed
 from kgot_core.reading.blocks import read_blocks
-from kgot_core.run.evidence import holding
-from kgot_core.run.examples import copies_query
-from kgot_core.run.repair import run_with_repairs
-from kgot_core.run.transcript import asked_again
+from kgot_core.run.prompting.examples import copies_query
+from kgot_core.run.prompting.transcript import asked_again
+from kgot_core.run.stages.evidence import holding
+from kgot_core.run.stages.repair import run_with_repairs
 
 EMPTY = "it returned nothing"
 FAILED = "it could not be run"

@@ -7,9 +7,9 @@ from kgot_core.contracts.strategy import Strategy
 from kgot_core.contracts.task import Outcome
 from kgot_core.errors import CapReached
 from kgot_core.events import IterationStarted
-from kgot_core.run.decide import decide
-from kgot_core.run.enhance import enhance
-from kgot_core.run.extract import Extraction
+from kgot_core.run.stages.decide import decide
+from kgot_core.run.stages.enhance import enhance
+from kgot_core.run.stages.extract import Extraction
 from kgot_core.strategies.solving import solve, solve_within_reserve
 
 

@@ -10,11 +10,11 @@ from kgot_core.contracts.solver import Candidate, Proposal
 from kgot_core.contracts.task import NO_SOLUTION, Outcome, Status
 from kgot_core.errors import CapReached
 from kgot_core.events import CapHit
-from kgot_core.run.clean import clean_for_solve, restore
-from kgot_core.run.compute import compute
-from kgot_core.run.evidence import describe
-from kgot_core.run.final import choose_final
-from kgot_core.run.finish import Finished, finish, no_solution
+from kgot_core.run.stages.clean import clean_for_solve, restore
+from kgot_core.run.stages.compute import compute
+from kgot_core.run.stages.evidence import describe
+from kgot_core.run.stages.final import choose_final
+from kgot_core.run.stages.finish import Finished, finish, no_solution
 from kgot_core.solvers.direct import DirectSolver
 
 

@@ -19,11 +19,11 @@ from kgot_core.contracts.task import Answer, Outcome, Task
 from kgot_core.contracts.voter import Voter
 from kgot_core.models.client import ModelClient
 from kgot_core.models.retry import RetryPolicy
-from kgot_core.run.files import FileShelf
-from kgot_core.run.journal import Journal
+from kgot_core.run.desks.files import FileShelf
 from kgot_core.run.lifecycle import run_task, started
 from kgot_core.run.parts import Parts, ToolEntry
-from kgot_core.run.prompts import Prompts
+from kgot_core.run.prompting.prompts import Prompts
+from kgot_core.run.record.journal import Journal
 from kgot_core.sandboxes.providers import MONTY
 from kgot_core.sinks.memory import MemorySink
 from kgot_core.solvers.query import QuerySolver

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from kgot_core.run.folder import read_records
+from kgot_core.run.record.folder import read_records
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "library"
 _command = runpy.run_path(str(FIXTURES / "command.py"))

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from kgot_core.run.folder import read_records
-from kgot_core.run.lease import NAME, take
+from kgot_core.run.record.folder import read_records
+from kgot_core.run.record.lease import NAME, take
 from kgot_core.testing.openai_server import OpenAIServer
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "library"

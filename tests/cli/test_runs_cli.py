@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from kgot_core.run.folder import EVENTS, read_records
+from kgot_core.run.record.folder import EVENTS, read_records
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "library"
 _story, _command = runpy.run_path(str(FIXTURES / "story.py")), runpy.run_path(str(FIXTURES / "command.py"))

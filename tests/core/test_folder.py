@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from kgot_core.contracts.sink import Sink
 from kgot_core.errors import KgotError, UsageError
 from kgot_core.events import SCHEMA_VERSION, RunFinished, RunStarted, from_record
-from kgot_core.run.folder import ANSWER, BLOBS, EVENTS, LONG_TEXT, RunWriter, read_records
-from kgot_core.run.journal import Journal
+from kgot_core.run.record.folder import ANSWER, BLOBS, EVENTS, LONG_TEXT, RunWriter, read_records
+from kgot_core.run.record.journal import Journal
 
 _story = runpy.run_path(str(Path(__file__).parents[1] / "fixtures" / "library" / "story.py"))
 Story, quick, opened, QUESTION = _story["Story"], _story["quick"], _story["opened"], _story["QUESTION"]

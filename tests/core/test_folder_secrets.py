@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import kgot_core
-from kgot_core.run.folder import read_records
+from kgot_core.run.record.folder import read_records
 
 _story = runpy.run_path(str(Path(__file__).parents[1] / "fixtures" / "library" / "story.py"))
 Story, quick, heights = _story["Story"], _story["quick"], _story["heights"]

@@ -16,7 +16,7 @@ from kgot_core.contracts.backend import GraphBackend, OpenContext
 from kgot_core.errors import Refused, UsageError
 from kgot_core.graph.elements import Edge, GraphSnapshot, Node, snapshot_to_json
 from kgot_core.plugins import PluginRegistry
-from kgot_core.run.folder import read_records
+from kgot_core.run.record.folder import read_records
 from kgot_core.session.compare import difference
 from kgot_core.session.replay import replay_run
 from kgot_core.sinks.memory import MemorySink

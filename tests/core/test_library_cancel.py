@@ -15,7 +15,7 @@ import pytest
 
 from kgot_core.contracts.backend import GraphBackend, OpenContext
 from kgot_core.contracts.sink import Sink
-from kgot_core.run.folder import read_records
+from kgot_core.run.record.folder import read_records
 
 _story = runpy.run_path(str(Path(__file__).parents[1] / "fixtures" / "library" / "story.py"))
 Story, quick, opened = _story["Story"], _story["quick"], _story["opened"]

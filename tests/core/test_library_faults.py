@@ -16,7 +16,7 @@ import pytest
 from kgot_core.contracts.backend import GraphBackend, OpenContext
 from kgot_core.errors import KgotError, QueryError, Refused, StoreUnavailable, TransientToolError
 from kgot_core.events import ToolCalled, ToolRetried
-from kgot_core.run.folder import read_records
+from kgot_core.run.record.folder import read_records
 
 _story = runpy.run_path(str(Path(__file__).parents[1] / "fixtures" / "library" / "story.py"))
 Story, quick, opened = _story["Story"], _story["quick"], _story["opened"]
@@ -193,7 +193,9 @@ async def test_a_tool_that_raises_is_a_failed_call(kind: str, make: Callable[[],
 
 async def test_a_tool_whose_error_may_pass_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
     slept = asyncio.sleep
-    monkeypatch.setattr("kgot_core.run.toolbox.ToolDesk.__init__.__defaults__", (lambda _: slept(0), lambda _: None))
+    monkeypatch.setattr(
+        "kgot_core.run.desks.toolbox.ToolDesk.__init__.__defaults__", (lambda _: slept(0), lambda _: None)
+    )
     calls = []
 
     def flaky(place: str) -> str:

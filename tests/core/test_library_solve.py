@@ -20,7 +20,7 @@ import pytest
 
 import kgot_core
 from kgot_core.errors import UsageError
-from kgot_core.run.folder import read_records
+from kgot_core.run.record.folder import read_records
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "library"
 _story = runpy.run_path(str(FIXTURES / "story.py"))

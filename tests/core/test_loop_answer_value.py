@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from kgot_core.run.answer_value import envelope, read_value
+from kgot_core.run.stages.answer_value import envelope, read_value
 from kgot_core.testing.openai_server import OpenAIServer
 
 DEPTH = {"type": "object", "properties": {"depth": {"type": "integer"}}, "required": ["depth"]}

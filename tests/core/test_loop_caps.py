@@ -14,7 +14,7 @@ from kgot_core.contracts.options import Caps
 from kgot_core.contracts.task import Usage
 from kgot_core.errors import CapReached, UsageError
 from kgot_core.run.caps import Budget
-from kgot_core.run.side_by_side import side_by_side
+from kgot_core.run.concurrency.side_by_side import side_by_side
 from kgot_core.session.compare import difference
 from kgot_core.session.library import load_settings
 from kgot_core.session.replay import replay_run

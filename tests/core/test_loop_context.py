@@ -14,9 +14,9 @@ from kgot_core.contracts.tools import ToolResult
 from kgot_core.graph.elements import Edge, GraphChange, Node
 from kgot_core.graph.fold import TaskGraph
 from kgot_core.models.tokens import estimate_tokens
-from kgot_core.run.files import FileShelf
-from kgot_core.run.results import show_results
-from kgot_core.run.transcript import Transcript, asked_again, shorten
+from kgot_core.run.desks.files import FileShelf
+from kgot_core.run.prompting.results import show_results
+from kgot_core.run.prompting.transcript import Transcript, asked_again, shorten
 
 MANY = "\n".join(
     f'NODE Lake "Lake {number}" {json.dumps({"note": "deep and cold water " * 15})}' for number in range(2_500)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kgot_core.run.extract import FACTS_NOTICE
+from kgot_core.run.stages.extract import FACTS_NOTICE
 
 ONE = {"loop.max_iterations": 1}
 FACTS = "```facts r1\n(Lake: Veder) depth_m = 61\n(Lake: Veder) -[FEEDS]-> (River: Ulmet)\n```"

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kgot_core.run.numbers import bare_number, same_number
+from kgot_core.run.stages.numbers import bare_number, same_number
 
 SCHEMA = {
     "type": "object",
@@ -55,7 +55,7 @@ async def test_a_calculation_that_fails_is_mended_three_times(kit: ModuleType) -
 
 async def test_without_a_sandbox_the_partial_answer_stands(kit: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     from kgot_core.errors import SandboxError
-    from kgot_core.run.code import CodeDesk
+    from kgot_core.run.desks.code import CodeDesk
 
     async def gone(*given: Any, **more: Any) -> None:
         raise SandboxError("the sandbox is gone")

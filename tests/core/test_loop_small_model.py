@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kgot_core.run.extract import FACTS_NOTICE
+from kgot_core.run.stages.extract import FACTS_NOTICE
 
 QUESTION = "Who directed the film in which Nora Vale plays the keeper?"
 PAGE = (
@@ -150,7 +150,7 @@ async def test_facts_with_all_faults(kit: ModuleType, facts: str) -> None:
 
 async def test_a_copy_of_the_examples_writes_nothing(kit: ModuleType) -> None:
     from kgot_core.reading.blocks import read_blocks
-    from kgot_core.run.prompts import Prompts
+    from kgot_core.run.prompting.prompts import Prompts
     from kgot_networkx.dialect import dialect
 
     statements = "\n".join(f"```python r1\n{text}\n```" for text in dialect("full").write_examples)

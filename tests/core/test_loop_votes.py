@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from kgot_core.contracts.run import Run
 from kgot_core.contracts.voter import Ballot, Choice, Vote
-from kgot_core.run.decide import merge_reasons
+from kgot_core.run.stages.decide import merge_reasons
 from kgot_core.voters.majority import MajorityVoter
 
 NO_RUN = cast(Run, None)
@@ -134,7 +134,7 @@ async def test_the_number_of_votes_is_a_setting(kit: ModuleType, size: int, samp
 
 @pytest.mark.parametrize("solver", ["query", "direct"])
 async def test_the_rules_own_examples_are_no_votes(kit: ModuleType, solver: str) -> None:
-    from kgot_core.run.examples import decide_examples
+    from kgot_core.run.prompting.examples import decide_examples
 
     for example in decide_examples(kit.DIALECT, cast(Any, solver)):
         done = await kit.solve(settings={"solver": (solver,), "loop.max_iterations": 1}, decide=example.reply)

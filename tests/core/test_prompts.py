@@ -18,10 +18,10 @@ from kgot_core.graph.fold import TaskGraph
 from kgot_core.reading.blocks import read_blocks
 from kgot_core.reading.decision import read_decision
 from kgot_core.reading.toolcalls import read_tool_calls
-from kgot_core.run.evidence import match_names
-from kgot_core.run.examples import copies_decision, copies_query, copies_write, decide_examples
-from kgot_core.run.prompts import Prompts
-from kgot_core.run.rules import graph_rules
+from kgot_core.run.prompting.examples import copies_decision, copies_query, copies_write, decide_examples
+from kgot_core.run.prompting.prompts import Prompts
+from kgot_core.run.prompting.rules import graph_rules
+from kgot_core.run.stages.evidence import match_names
 from kgot_core.sandboxes.providers import BWRAP, MONTY
 from kgot_core.solvers.query import show_rows
 from kgot_networkx.dialect import dialect

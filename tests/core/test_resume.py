@@ -19,7 +19,7 @@ from kgot_core.contracts.backend import OpenContext
 from kgot_core.contracts.sink import Sink
 from kgot_core.errors import ReplayDiverged, UsageError
 from kgot_core.providers import ToolProvider
-from kgot_core.run.folder import read_records
+from kgot_core.run.record.folder import read_records
 from kgot_core.session.library import load_settings
 from kgot_core.session.replay import replay_run
 from kgot_core.sinks.memory import MemorySink

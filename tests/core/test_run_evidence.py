@@ -10,7 +10,7 @@ import pytest
 
 from kgot_core.graph.elements import Edge, GraphChange, Node
 from kgot_core.graph.fold import TaskGraph
-from kgot_core.run.evidence import MOST_ELEMENTS, holding, match_names
+from kgot_core.run.stages.evidence import MOST_ELEMENTS, holding, match_names
 
 
 @pytest.fixture

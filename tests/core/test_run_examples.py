@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kgot_core.contracts.dialect import Dialect
-from kgot_core.run.examples import (
+from kgot_core.run.prompting.examples import (
     ENHANCE_REASON,
     copies_decision,
     copies_facts,
@@ -17,7 +17,7 @@ from kgot_core.run.examples import (
     decide_examples,
     invented_facts,
 )
-from kgot_core.run.prompts import Prompts
+from kgot_core.run.prompting.prompts import Prompts
 
 
 @pytest.fixture(

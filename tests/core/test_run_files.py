@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kgot_core.errors import KgotError, UsageError
-from kgot_core.run.files import FileShelf
+from kgot_core.run.desks.files import FileShelf
 
 
 @pytest.fixture

@@ -15,10 +15,10 @@ from kgot_core.errors import QueryError, StoreError, StoreUnavailable
 from kgot_core.graph.elements import Edge, GraphChange, Node
 from kgot_core.graph.fold import TaskGraph
 from kgot_core.graph.schema import read_schema
-from kgot_core.run.graph import GraphDesk
-from kgot_core.run.journal import Journal
-from kgot_core.run.side_by_side import side_by_side
-from kgot_core.run.store import StoreCalls
+from kgot_core.run.concurrency.side_by_side import side_by_side
+from kgot_core.run.desks.graph import GraphDesk
+from kgot_core.run.desks.store import StoreCalls
+from kgot_core.run.record.journal import Journal
 from kgot_core.sinks.memory import MemorySink
 
 LAKES = read_schema({"nodes": ["Lake", "River"], "edges": {"FEEDS": {"from": "Lake", "to": "River"}}})
@@ -235,7 +235,7 @@ async def test_a_store_that_stays_away_ends_the_run_cleanly(kit: ModuleType, mon
         def write(self, chain: str, call: Call) -> GraphChange | None:
             raise StoreUnavailable("the server is away", hint="is it running?")
 
-    monkeypatch.setattr("kgot_core.run.store.ATTEMPTS", 1)
+    monkeypatch.setattr("kgot_core.run.desks.store.ATTEMPTS", 1)
     done = await kit.solve(backend=Away())
     assert done.answer.status == "failed"
     assert done.answer.reason.startswith("the server is away (is it running?); what was written so far")

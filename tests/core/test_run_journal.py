@@ -15,7 +15,7 @@ from kgot_core.contracts.task import Answer
 from kgot_core.errors import ModelError, ReplayDiverged, SandboxError, StoreUnavailable
 from kgot_core.events import ModelCalled, Notice, OutsideCalled
 from kgot_core.graph.elements import GraphChange
-from kgot_core.run.journal import Journal
+from kgot_core.run.record.journal import Journal
 from kgot_core.session.library import load_settings
 from kgot_core.session.replay import replay_run
 from kgot_core.sinks.memory import MemorySink
@@ -72,7 +72,7 @@ async def _failing_run(kit: ModuleType, folder: Path, case: str, monkeypatch: py
     if case == "model":
         return await kit.solve(**common, compute=ModelError("the key was refused", hint="set models.graph.api_key"))
     if case == "store":
-        monkeypatch.setattr("kgot_core.run.store.ATTEMPTS", 1)
+        monkeypatch.setattr("kgot_core.run.desks.store.ATTEMPTS", 1)
 
         class Away(kit.Words):  # type: ignore[misc, name-defined]
             def write(self, chain: str, call: Call) -> GraphChange | None:

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from kgot_core.errors import KgotError, UsageError
-from kgot_core.run import lease
-from kgot_core.run.lease import NAME, WATCH_SECONDS, Holder, is_running, read_holder, take
+from kgot_core.run.record import lease
+from kgot_core.run.record.lease import NAME, WATCH_SECONDS, Holder, is_running, read_holder, take
 
 needs_proc = pytest.mark.skipif(
     not Path("/proc/self/stat").exists(), reason="this machine does not tell when a process began"
@@ -51,7 +51,7 @@ def test_a_run_has_one_holder_until_it_is_released(tmp_path: Path) -> None:
 @needs_proc
 def test_the_lease_of_a_process_that_was_killed_is_taken_over_at_once(tmp_path: Path) -> None:
     script = (
-        "import os, signal, sys; from pathlib import Path; from kgot_core.run.lease import take;"
+        "import os, signal, sys; from pathlib import Path; from kgot_core.run.record.lease import take;"
         "take(Path(sys.argv[1])); os.kill(os.getpid(), signal.SIGKILL)"
     )
     process = subprocess.Popen([sys.executable, "-c", script, str(tmp_path)])

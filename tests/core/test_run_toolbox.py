@@ -17,9 +17,9 @@ from kgot_core.contracts.tools import Source, ToolArtifact, ToolResult
 from kgot_core.errors import CapReached, TransientToolError
 from kgot_core.providers import ToolProvider
 from kgot_core.run.caps import Budget
-from kgot_core.run.journal import Journal
-from kgot_core.run.side_by_side import side_by_side
-from kgot_core.run.toolbox import OpenTool, ToolDesk, describe
+from kgot_core.run.concurrency.side_by_side import side_by_side
+from kgot_core.run.desks.toolbox import OpenTool, ToolDesk, describe
+from kgot_core.run.record.journal import Journal
 from kgot_core.sinks.memory import MemorySink
 
 

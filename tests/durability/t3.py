@@ -16,8 +16,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from kgot_core.run.folder import RunWriter
-from kgot_core.run.kept import EVENTS
+from kgot_core.run.record.folder import RunWriter
+from kgot_core.run.record.kept import EVENTS
 from kgot_core.testing.scripted_model import Asked, Say, ScriptedModel
 
 _trajectories = runpy.run_path(str(Path(__file__).parents[2] / "benchmarks" / "trajectories.py"))

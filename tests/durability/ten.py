@@ -11,7 +11,7 @@ import t3
 
 import kgot_core
 from kgot_core.errors import UsageError
-from kgot_core.run.folder import read_records
+from kgot_core.run.record.folder import read_records
 
 RUNS = 10
 SETTINGS = {"backend": "networkx", "sandbox": "monty", "models.graph": "import:t3:model"}

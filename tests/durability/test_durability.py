@@ -17,8 +17,8 @@ from typing import Any
 
 import pytest
 
-from kgot_core.run.folder import read_records
-from kgot_core.run.recorded import standing
+from kgot_core.run.record.folder import read_records
+from kgot_core.run.record.recorded import standing
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kgot_core.run.folder import read_records
+from kgot_core.run.record.folder import read_records
 
 _breaking = runpy.run_path(str(Path(__file__).parents[1] / "fixtures" / "library" / "breaking.py"))
 KINDS, Kind, ends_as_the_whole_one = (_breaking[name] for name in ("KINDS", "Kind", "ends_as_the_whole_one"))

@@ -10,8 +10,8 @@ from kgot_core.events import SourcesChecked
 from kgot_core.graph.elements import Element
 from kgot_core.graph.grounding import SourceText, unsupported
 from kgot_core.reading.numbered import read_numbered
-from kgot_core.run.removal import remove
-from kgot_core.run.results import show_results
+from kgot_core.run.prompting.results import show_results
+from kgot_core.run.stages.removal import remove
 
 REASON = "its source does not say so"
 

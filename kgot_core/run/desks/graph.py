@@ -18,9 +18,9 @@ from kgot_core.graph.elements import GraphChange, change_from_json, change_to_js
 from kgot_core.graph.fold import TaskGraph, compare
 from kgot_core.graph.schema import GraphSchema, check_change
 from kgot_core.graph.values import encode
-from kgot_core.run.journal import Journal
-from kgot_core.run.store import StoreCalls
-from kgot_core.run.turns import Turns
+from kgot_core.run.concurrency.turns import Turns
+from kgot_core.run.desks.store import StoreCalls
+from kgot_core.run.record.journal import Journal
 
 AWAY = "the graph store is away"
 FAILED = "the graph store failed"

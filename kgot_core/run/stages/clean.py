@@ -13,8 +13,8 @@ from kgot_core.graph.elements import GraphSnapshot, Node
 from kgot_core.graph.fold import compare
 from kgot_core.reading.numbered import read_numbered
 from kgot_core.run.ids import new_ids
-from kgot_core.run.removal import change_graph, remove
-from kgot_core.run.transcript import shorten
+from kgot_core.run.prompting.transcript import shorten
+from kgot_core.run.stages.removal import change_graph, remove
 
 MOST_REMOVED = 0.75
 REASON = "the task does not need it"

@@ -13,11 +13,11 @@ from kgot_core.graph.facts import Fact, facts_to_change, read_lines, show_fact
 from kgot_core.graph.values import encode
 from kgot_core.reading.blocks import Block
 from kgot_core.reading.facts import read_facts
-from kgot_core.run.examples import copies_facts, invented_facts
 from kgot_core.run.ids import new_ids
-from kgot_core.run.results import known_text, sources_of
-from kgot_core.run.triples import triples_as_lines
-from kgot_core.run.written import Written
+from kgot_core.run.prompting.examples import copies_facts, invented_facts
+from kgot_core.run.prompting.results import known_text, sources_of
+from kgot_core.run.stages.triples import triples_as_lines
+from kgot_core.run.stages.written import Written
 
 
 def hold_facts(text: str) -> bool:

@@ -12,7 +12,7 @@ from kgot_core.errors import Refused, ReplayDiverged
 from kgot_core.events import GraphOpened, GraphWritten
 from kgot_core.graph.elements import GraphChange, change_from_json, snapshot_from_json
 from kgot_core.graph.fold import TaskGraph, compare
-from kgot_core.run.journal import Journal
+from kgot_core.run.record.journal import Journal
 
 FORCE = "go on all the same with --force (library: force=True)"
 

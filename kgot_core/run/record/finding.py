@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from kgot_core.errors import UsageError
-from kgot_core.run.kept import EVENTS
+from kgot_core.run.record.kept import EVENTS
 
 
 def run_folders(folder: Path) -> list[Path]:

@@ -7,7 +7,7 @@ from kgot_core.contracts.run import Run
 from kgot_core.contracts.sandbox import CodeJob, CodeResult
 from kgot_core.errors import SandboxError
 from kgot_core.reading.blocks import read_blocks, strip_reasoning
-from kgot_core.run.transcript import shorten
+from kgot_core.run.prompting.transcript import shorten
 
 REPAIRS = 3
 SILENT = "the script printed nothing; it must print its result"

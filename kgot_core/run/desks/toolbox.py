@@ -17,10 +17,10 @@ from kgot_core.events import ToolCalled, ToolRetried, ToolStarted
 from kgot_core.providers import ToolProvider
 from kgot_core.reading.toolcalls import nearest
 from kgot_core.run.caps import Budget
+from kgot_core.run.concurrency.threads import in_thread
 from kgot_core.run.ending import was_cancelled
 from kgot_core.run.faults import said
-from kgot_core.run.journal import Journal
-from kgot_core.run.threads import in_thread
+from kgot_core.run.record.journal import Journal
 
 if TYPE_CHECKING:
     from langchain_core.tools import BaseTool

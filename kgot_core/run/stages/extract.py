@@ -11,12 +11,12 @@ from kgot_core.contracts.tools import ToolResult
 from kgot_core.graph.elements import Element
 from kgot_core.graph.facts import read_lines
 from kgot_core.reading.blocks import Block, read_blocks, strip_reasoning
-from kgot_core.run.facts import write_facts
-from kgot_core.run.results import results_name, show_results
-from kgot_core.run.statements import write_once, write_statements
-from kgot_core.run.transcript import asked_again, shorten
-from kgot_core.run.triples import triples_as_lines
-from kgot_core.run.written import Written, all_written, says_nothing
+from kgot_core.run.prompting.results import results_name, show_results
+from kgot_core.run.prompting.transcript import asked_again, shorten
+from kgot_core.run.stages.facts import write_facts
+from kgot_core.run.stages.statements import write_once, write_statements
+from kgot_core.run.stages.triples import triples_as_lines
+from kgot_core.run.stages.written import Written, all_written, says_nothing
 
 Extraction: TypeAlias = Literal["statements", "facts"]
 FACTS_NOTICE = (

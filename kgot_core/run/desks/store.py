@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from kgot_core.contracts.backend import GraphBackend
 from kgot_core.errors import QueryError, StoreError, StoreUnavailable
-from kgot_core.run.threads import in_thread
+from kgot_core.run.concurrency.threads import in_thread
 
 T = TypeVar("T")
 GRACE = 2.0

@@ -11,10 +11,10 @@ from kgot_core.contracts.tools import ToolResult
 from kgot_core.contracts.voter import Ballot, Vote
 from kgot_core.errors import Unreadable
 from kgot_core.reading.toolcalls import read_tool_calls
-from kgot_core.run.side_by_side import side_by_side
-from kgot_core.run.toolbox import unknown_tool
-from kgot_core.run.transcript import asked_again
-from kgot_core.run.voting import record
+from kgot_core.run.concurrency.side_by_side import side_by_side
+from kgot_core.run.desks.toolbox import unknown_tool
+from kgot_core.run.desks.voting import record
+from kgot_core.run.prompting.transcript import asked_again
 
 DEFAULT_TOOL = "ask_llm"
 CORRECTIONS = 2

@@ -14,7 +14,7 @@ from kgot_core.graph.values import JsonValue
 from kgot_core.models.calling import estimate_prompt
 from kgot_core.models.faults import NothingSaid
 from kgot_core.run.caps import Budget
-from kgot_core.run.journal import Journal
+from kgot_core.run.record.journal import Journal
 
 OVERFLOW = "the request does not fit into the model's context"
 CAPPED = "a cap is reached"

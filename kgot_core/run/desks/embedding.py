@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from kgot_core.errors import ModelError
 from kgot_core.events import PARTS, ModelRetried, TextsEmbedded
 from kgot_core.models.likeness import likeness_vector
-from kgot_core.run.journal import Journal
+from kgot_core.run.record.journal import Journal
 
 if TYPE_CHECKING:
     from kgot_core.models.embedding import Embedded

@@ -16,8 +16,8 @@ from typing import IO, Any
 from kgot_core.contracts.sink import Sink
 from kgot_core.errors import KgotError, UsageError
 from kgot_core.graph.values import JsonValue
-from kgot_core.run import lease
-from kgot_core.run.kept import BLOBS, EVENTS, MARK, read_kept
+from kgot_core.run.record import lease
+from kgot_core.run.record.kept import BLOBS, EVENTS, MARK, read_kept
 
 ANSWER = "answer.json"
 LONG_TEXT = 400
@@ -50,7 +50,7 @@ class RunWriter(Sink):
 
         Args:
             folder: The run's folder.
-            wait: Waits some seconds, see :func:`kgot_core.run.lease.take`.
+            wait: Waits some seconds, see :func:`kgot_core.run.record.lease.take`.
 
         Returns:
             The writer, and the records so far.

@@ -13,10 +13,10 @@ from kgot_core.errors import Unreadable
 from kgot_core.reading.blocks import read_blocks
 from kgot_core.reading.decision import Decision, read_decision
 from kgot_core.reading.unknown import says_unknown
-from kgot_core.run.evidence import match_names
-from kgot_core.run.examples import copies_decision
-from kgot_core.run.transcript import asked_again
-from kgot_core.run.voting import record
+from kgot_core.run.desks.voting import record
+from kgot_core.run.prompting.examples import copies_decision
+from kgot_core.run.prompting.transcript import asked_again
+from kgot_core.run.stages.evidence import match_names
 
 LONGEST_REASON = 500
 NOTHING_KNOWN = "what the task asks for is not in the graph yet"

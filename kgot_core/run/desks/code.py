@@ -10,9 +10,9 @@ from pathlib import Path
 from kgot_core.contracts.sandbox import CodeJob, CodeResult, Prelude, Sandbox, SandboxLimits, SandboxSession
 from kgot_core.errors import SandboxError
 from kgot_core.events import PARTS, CodeRan
-from kgot_core.run.held import Held
-from kgot_core.run.journal import Journal
-from kgot_core.run.threads import in_thread
+from kgot_core.run.concurrency.held import Held
+from kgot_core.run.concurrency.threads import in_thread
+from kgot_core.run.record.journal import Journal
 
 GRACE = 5.0
 FAILED = "the sandbox failed"

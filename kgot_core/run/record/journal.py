@@ -27,8 +27,8 @@ from kgot_core.events import (
 )
 from kgot_core.graph.values import JsonValue
 from kgot_core.run.faults import said
-from kgot_core.run.folder import RunWriter
-from kgot_core.run.recorded import Recorded
+from kgot_core.run.record.folder import RunWriter
+from kgot_core.run.record.recorded import Recorded
 
 Call = TypeVar("Call", bound=CallEvent)
 Mode: TypeAlias = Literal["begin", "repeat", "go on"]

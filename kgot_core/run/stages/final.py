@@ -8,9 +8,9 @@ from dataclasses import replace
 from kgot_core.contracts.run import Run
 from kgot_core.contracts.task import Outcome
 from kgot_core.contracts.voter import Ballot, Vote
-from kgot_core.run.finish import Finished
-from kgot_core.run.side_by_side import side_by_side
-from kgot_core.run.voting import record
+from kgot_core.run.concurrency.side_by_side import side_by_side
+from kgot_core.run.desks.voting import record
+from kgot_core.run.stages.finish import Finished
 
 ABSTAINED = "I do not know"
 

@@ -14,11 +14,11 @@ from kgot_core.contracts.task import NO_SOLUTION, Outcome
 from kgot_core.contracts.voter import Ballot, Choice, Vote
 from kgot_core.reading.blocks import strip_reasoning
 from kgot_core.reading.unknown import says_unknown
-from kgot_core.run.answer_value import NONE, envelope, read_value
-from kgot_core.run.evidence import describe
-from kgot_core.run.numbers import bare_number, same_number
-from kgot_core.run.transcript import shorten
-from kgot_core.run.voting import record
+from kgot_core.run.desks.voting import record
+from kgot_core.run.prompting.transcript import shorten
+from kgot_core.run.stages.answer_value import NONE, envelope, read_value
+from kgot_core.run.stages.evidence import describe
+from kgot_core.run.stages.numbers import bare_number, same_number
 
 _MARK = re.compile(
     r"(?im)^[\s>*#`-]*(?P<word>final\s+answer|value|answer)\s*[*`]*\s*:[ \t*`]*(?P<value>.*)$",

@@ -18,7 +18,7 @@ from kgot_core.graph.elements import Element, Node
 from kgot_core.graph.fold import TaskGraph
 from kgot_core.graph.values import encode
 from kgot_core.models.tokens import estimate_tokens
-from kgot_core.run.prompts import tagged
+from kgot_core.run.prompting.prompts import tagged
 
 SMALLEST_BUDGET = 500
 # No piece of text that the estimate counts as one token is longer, so longer texts need not be counted.

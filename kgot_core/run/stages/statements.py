@@ -11,12 +11,12 @@ from kgot_core.contracts.tools import ToolResult
 from kgot_core.errors import QueryError
 from kgot_core.events import StatementDropped
 from kgot_core.reading.blocks import Block, read_blocks, strip_reasoning
-from kgot_core.run.examples import copies_write
-from kgot_core.run.facts import hold_facts, write_facts
-from kgot_core.run.repair import run_with_repairs
-from kgot_core.run.results import known_text, sources_of
-from kgot_core.run.side_by_side import side_by_side
-from kgot_core.run.written import Written, all_written, says_nothing
+from kgot_core.run.concurrency.side_by_side import side_by_side
+from kgot_core.run.prompting.examples import copies_write
+from kgot_core.run.prompting.results import known_text, sources_of
+from kgot_core.run.stages.facts import hold_facts, write_facts
+from kgot_core.run.stages.repair import run_with_repairs
+from kgot_core.run.stages.written import Written, all_written, says_nothing
 
 
 async def write_statements(run: Run, completion: Completion, results: Sequence[ToolResult]) -> Written:

@@ -15,15 +15,15 @@ from kgot_core.events import OutsideCalled
 from kgot_core.graph.values import JsonValue
 from kgot_core.reading.reasoning import strip_reasoning
 from kgot_core.reading.toolcalls import read_tool_calls
-from kgot_core.run.files import FileShelf
-from kgot_core.run.journal import Journal
-from kgot_core.run.model import ModelDesk
+from kgot_core.run.desks.files import FileShelf
+from kgot_core.run.desks.model import ModelDesk
+from kgot_core.run.record.journal import Journal
 
 Thing = TypeVar("Thing")
 
 
 class Desk(Protocol):
-    """What is needed of the run's tools; see :class:`kgot_core.run.toolbox.ToolDesk`."""
+    """What is needed of the run's tools; see :class:`kgot_core.run.desks.toolbox.ToolDesk`."""
 
     @property
     def specs(self) -> Sequence[ToolSpec]:

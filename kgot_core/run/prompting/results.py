@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from kgot_core.contracts.run import Run
 from kgot_core.contracts.tools import ToolResult
 from kgot_core.models.tokens import estimate_tokens
-from kgot_core.run.prompts import tagged
-from kgot_core.run.transcript import shorten
+from kgot_core.run.prompting.prompts import tagged
+from kgot_core.run.prompting.transcript import shorten
 
 
 def results_name(place: int) -> str:

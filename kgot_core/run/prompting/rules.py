@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from kgot_core.contracts.dialect import Dialect
 from kgot_core.contracts.solver import SolveForm
-from kgot_core.run.examples import decide_examples, fenced
-from kgot_core.run.prompts import Prompts
+from kgot_core.run.prompting.examples import decide_examples, fenced
+from kgot_core.run.prompting.prompts import Prompts
 
 
 def graph_rules(prompts: Prompts, dialect: Dialect, form: SolveForm, types: str = "") -> str:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from kgot_core.contracts.run import Run
-from kgot_core.run.clean import clean_round
-from kgot_core.run.extract import Extraction, extract
-from kgot_core.run.grounding import check_round
-from kgot_core.run.tool_calls import call_tools, choose_tools
+from kgot_core.run.stages.clean import clean_round
+from kgot_core.run.stages.extract import Extraction, extract
+from kgot_core.run.stages.grounding import check_round
+from kgot_core.run.stages.tool_calls import call_tools, choose_tools
 
 
 async def enhance(run: Run, iteration: int, missing: str, form: Extraction) -> Extraction:
