@@ -35,10 +35,18 @@ def settings_page() -> str:
     for kind in get_args(providers.ProviderKind):
         for distribution, provider in registry.all(kind):
             if distribution in ours and dataclasses.fields(provider.settings):
-                head = (SECTIONS[kind], provider.name)
-                lines += [f"\n## `{'.'.join(head)}`\n", f"Package `{distribution}`. {provider.summary}\n"]
+                head = (SECTIONS[kind], provider.settings_table)
+                if provider.table and f"\n## `{'.'.join(head)}`\n" in lines:
+                    continue
+                summary = _sharing(registry, kind, provider) if provider.table else provider.summary
+                lines += [f"\n## `{'.'.join(head)}`\n", f"Package `{distribution}`. {summary}\n"]
                 lines += _table(provider.settings, head)
     return "\n".join(lines) + "\n"
+
+
+def _sharing(registry: PluginRegistry, kind: Any, provider: providers.Provider) -> str:
+    names = [f"`{other.name}`" for _, other in registry.all(kind) if other.settings_table == provider.table]
+    return f"Shared by {', '.join(names)}."
 
 
 def events_page() -> str:

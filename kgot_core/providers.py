@@ -86,6 +86,8 @@ class Provider:
             ``"secret": True`` is never shown, one with ``"matters": False`` may change before a run goes on (addresses,
             time limits), and ``"help"`` describes it. Those of a tool stand under ``tools.<name>``, those of a backend
             under ``backends.<name>``, and so on.
+        table: Name of the table of settings that several providers of a package share (``tools.<table>``); they have
+            one class of settings then. Empty where the provider has a table of its own name.
         check: Cheap test of readiness, with the settings: a :class:`Problem`, or ``None``.
     """
 
@@ -93,7 +95,13 @@ class Provider:
     name: str
     summary: str
     settings: type = NoSettings
+    table: str = ""
     check: Callable[[Any], Problem | None] = ready
+
+    @property
+    def settings_table(self) -> str:
+        """Name of its table of settings."""
+        return self.table or self.name
 
 
 @dataclass(frozen=True, kw_only=True)

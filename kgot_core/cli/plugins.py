@@ -127,7 +127,7 @@ def _settings(provider: Provider) -> list[list[str]]:
     from kgot_core.settings.schema import SECTIONS
     from kgot_core.settings.values import type_text
 
-    found = keys_of(provider.settings, (SECTIONS[provider.kind], provider.name))
+    found = keys_of(provider.settings, (SECTIONS[provider.kind], provider.settings_table))
     rows = [[key.name, _default(key), type_text(key.type), key.help] for key in found]
     return [["SETTING", "DEFAULT", "TYPE", "HELP"], *rows] if rows else []
 

@@ -37,6 +37,7 @@ COMMANDS: Mapping[str, Row] = MappingProxyType(
         "plugins": Row("kgot_core.cli.plugins:plugins", "List plugins, and show what one offers", "Set up"),
         "tools": Row("kgot_core.cli.tools:tools", "List tools, and call one by hand", "Set up"),
         "sandbox": Row("kgot_core.cli.sandbox:sandbox", "Build the image of a sandbox; try sandboxes out", "Set up"),
+        "cache": Row("kgot_core.cli.cache:cache", "List and clear what tools keep between runs", "Set up"),
         "completion": Row("kgot_core.cli.completion:completion", "Print the script of shell completion", "Set up"),
         "demo": Row("kgot_core.cli.demo:demo", "Run a real task offline, with recorded model replies", "Learn"),
     }

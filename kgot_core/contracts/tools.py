@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias, TypeVar
 
 from kgot_core.contracts.model import Message, Reply, Role, ToolSpec
 from kgot_core.contracts.sandbox import CodeJob, CodeResult, Sandbox
 from kgot_core.graph.values import JsonValue
 
+Thing = TypeVar("Thing")
 Effect: TypeAlias = Literal["read", "write"]
 
 
@@ -131,7 +132,7 @@ class ToolContext(Protocol):
         tools: Sequence[ToolSpec] = (),
         n: int = 1,
     ) -> Reply:
-        """Asks the model of a role."""
+        """Asks the model of a role; calls that it wrote as text stand among its calls, as if it had made them."""
 
     async def answer(self, prompt: str, *, role: Role = "tool", images: Sequence[str] = ()) -> str:
         """Asks one prompt and gives the reply's text, without a model's reasoning.
@@ -152,6 +153,9 @@ class ToolContext(Protocol):
 
     async def call(self, name: str, arguments: Mapping[str, Any]) -> ToolResult:
         """Calls another tool of the run, as a part of this call; its failure is a result with ``failed`` set."""
+
+    def share(self, key: str, make: Callable[[], Thing]) -> Thing:
+        """Gives what tools of this run have in common under a key: made by the first that asks, kept for the others."""
 
     def at_end(self, function: Callable[[], None]) -> None:
         """Has a function called when the run ends, however it ends: for what a tool has opened.

@@ -170,7 +170,7 @@ class Catalogue:
         if self._registry is None:
             return []
         kind = next(kind for kind, title in SECTIONS.items() if title == section)
-        return [provider for _, provider in self._registry.all(kind) if fold(provider.name) == name]
+        return [provider for _, provider in self._registry.all(kind) if fold(provider.settings_table) == name]
 
 
 def unknown(path: KeyPath, names: Iterable[str]) -> UsageError:

@@ -35,7 +35,7 @@ def provider_settings(settings: Settings, provider: Provider) -> Any:
     """
     from pydantic import TypeAdapter, ValidationError
 
-    head = (SECTIONS[provider.kind], fold(provider.name))
+    head = (SECTIONS[provider.kind], fold(provider.settings_table))
     entries = _with_files(provider.settings, settings.under(*head), settings.env)
     try:
         hints = get_type_hints(provider.settings)

@@ -44,7 +44,9 @@ def test_every_setting_is_documented_with_a_sentence_and_no_other_is() -> None:
     for kind in get_args(providers.ProviderKind):
         for distribution, provider in registry.all(kind):
             if f"Package `{distribution}`" in page("settings.md"):
-                expected |= {".".join(key.path) for key in keys_of(provider.settings, (SECTIONS[kind], provider.name))}
+                expected |= {
+                    ".".join(key.path) for key in keys_of(provider.settings, (SECTIONS[kind], provider.settings_table))
+                }
     assert set(rows) == expected, REWRITE
     assert [key for key, said in rows.items() if len(said.split()) < 2] == [], "give the setting a help text"
     assert all(f"`{role}`" in page("settings.md") for role in roles())

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextvars import ContextVar
-from typing import Any, Protocol
+from dataclasses import replace
+from typing import Any, Protocol, TypeVar, cast
 
-from kgot_core.contracts.model import Message, Reply, Request, Role, ToolCallRequest, ToolSpec
+from kgot_core.contracts.model import Completion, Message, Reply, Request, Role, ToolCallRequest, ToolSpec
 from kgot_core.contracts.sandbox import CodeJob, CodeResult, Sandbox
 from kgot_core.contracts.tools import ToolResult
+from kgot_core.errors import Unreadable
 from kgot_core.events import OutsideCalled
 from kgot_core.graph.values import JsonValue
 from kgot_core.reading.reasoning import strip_reasoning
+from kgot_core.reading.toolcalls import read_tool_calls
 from kgot_core.run.desks.files import FileShelf
 from kgot_core.run.desks.model import ModelDesk
 from kgot_core.run.record.journal import Journal
+
+Thing = TypeVar("Thing")
 
 
 class Desk(Protocol):
@@ -66,6 +71,7 @@ class CallContext:
         self._run_code = run_code
         self._place: ContextVar[tuple[str, str]] = ContextVar("kgot-tool-call")
         self._asked: dict[str, int] = {}
+        self._shared: dict[str, object] = {}
         self._desk: Desk | None = None
 
     def attach(self, desk: Desk) -> None:
@@ -79,10 +85,11 @@ class CallContext:
     async def ask(
         self, messages: Sequence[Message], *, role: Role = "tool", tools: Sequence[ToolSpec] = (), n: int = 1
     ) -> Reply:
-        """Asks the model of a role."""
+        """Asks the model of a role; calls that it wrote as text stand among its calls, as if it had made them."""
         step, tool = self._place.get()
         request = Request(tuple(messages), tuple(tools))
-        return await self._models.ask(self._next(f"{step}/ask"), "tool", role, request, n, tool=tool)
+        reply = await self._models.ask(self._next(f"{step}/ask"), "tool", role, request, n, tool=tool)
+        return replace(reply, completions=tuple(_with_calls(one, tools) for one in reply.completions))
 
     async def answer(self, prompt: str, *, role: Role = "tool", images: Sequence[str] = ()) -> str:
         """Asks one prompt and gives the reply's text, without a model's reasoning."""
@@ -113,6 +120,12 @@ class CallContext:
         step, tool = self._place.get()
         return await self._run_code(self._next(f"{step}/code"), job, tool)
 
+    def share(self, key: str, make: Callable[[], Thing]) -> Thing:
+        """Gives what tools of this run have in common under a key."""
+        if key not in self._shared:
+            self._shared[key] = make()
+        return cast(Thing, self._shared[key])
+
     async def once(self, key: str, function: Callable[[], Awaitable[JsonValue]]) -> JsonValue:
         """Runs an outside call once for this tool call and key."""
         step, tool = self._place.get()
@@ -126,3 +139,15 @@ class CallContext:
     def _next(self, step: str) -> str:
         self._asked[step] = self._asked.get(step, 0) + 1
         return f"{step}-{self._asked[step]}"
+
+
+def _with_calls(completion: Completion, tools: Sequence[ToolSpec]) -> Completion:
+    """Takes calls that stand in a reply's text, which small models write there, for what they are."""
+    if completion.tool_calls or not tools:
+        return completion
+    parameters = {tool.name: list(cast(Mapping[str, Any], tool.parameters.get("properties") or {})) for tool in tools}
+    try:
+        reading = read_tool_calls(completion.text, list(parameters), parameters)
+    except Unreadable:
+        return completion
+    return replace(completion, tool_calls=tuple(reading.calls))

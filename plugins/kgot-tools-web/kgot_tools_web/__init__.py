@@ -1,0 +1,1 @@
+"""Tools of kgot that reach the web."""

@@ -1,0 +1,1 @@
+"""A real browser for pages that need one."""

@@ -1,0 +1,1 @@
+"""Reaching pages: only public ones, at a polite pace, each at most once."""

@@ -1,0 +1,1 @@
+"""The Surfer agent (paper, B.4)."""
