@@ -56,7 +56,7 @@ newest: .venv/.developed  ## Hold the Neo4j plugin to its suite on the newest Ne
 .venv/.developed: .venv/.installed plugins/dev.txt $(wildcard plugins/*/pyproject.toml)
 	@echo "installing what the tests need into .venv ..."
 	@$(PIP) install 'pip>=25.1'
-	@$(PIP) install --requirement plugins/dev.txt --editable '.[openai,ollama,docker,science,testing]' \
+	@$(PIP) install --requirement plugins/dev.txt --editable '.[openai,ollama,docker,parquet,science,testing]' \
 		--editable 'plugins/kgot-networkx[analytics]' --editable 'plugins/kgot-rdf[shacl,owl]' \
 		--editable 'plugins/kgot-tools-media[heic,ocr,seven-zip,speech,svg]' --group dev
 	@touch $@

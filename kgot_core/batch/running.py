@@ -51,7 +51,7 @@ class BatchRun:
     Args:
         plan: What the batch is begun or gone on with.
         goes_on: It is there already and was asked to go on.
-        on_begin: Told once, with the scheduler's rank, how many tasks there are and how many of them are to be run.
+        on_begin: Told once which of how many processes this is, how many tasks there are, and how many are to be run.
         on_record: Told of each task that this process ran, as it ends.
     """
 
@@ -60,7 +60,7 @@ class BatchRun:
         plan: BatchPlan,
         *,
         goes_on: bool = False,
-        on_begin: Callable[[int, int, int], object] = lambda rank, tasks, pending: None,
+        on_begin: Callable[[int, int, int, int], object] = lambda rank, ranks, tasks, pending: None,
         on_record: Callable[[Mapping[str, Any]], object] = lambda row: None,
     ) -> None:
         self._plan = plan
@@ -112,7 +112,7 @@ class BatchRun:
         self._purse.begin(
             {plan.folder / name: Usage(**usage) for name, usage in begun["usage"].items()}, scheduler.ranks
         )
-        self._on_begin(rank, everything, len(tasks))
+        self._on_begin(rank, scheduler.ranks, everything, len(tasks))
         try:
             with self._own_files(scheduler, begun["session"]) as (watch, results):
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from kgot_core.cli.asking import Asking, asking_options
-from kgot_core.cli.errors import FAILED, INTERRUPTED
+from kgot_core.cli.errors import FAILED, INTERRUPTED, WRONG_USAGE
 from kgot_core.cli.output import echo
 from kgot_core.cli.run_options import number, run_options
 
@@ -92,6 +92,7 @@ def run_batch(plan: BatchPlan, *, goes_on: bool, strict: bool, as_json: bool, qu
     from kgot_core.batch.beginning import BadTasks
     from kgot_core.batch.running import BatchRun
     from kgot_core.batch.schedulers import launched
+    from kgot_core.cli.batch_view import BatchView
     from kgot_core.cli.interrupts import on_signals
     from kgot_core.errors import UsageError
 
@@ -99,20 +100,8 @@ def run_batch(plan: BatchPlan, *, goes_on: bool, strict: bool, as_json: bool, qu
     # The same command goes on with a batch that is there.
     if (code := launched(plan, this, this)) is not None:
         return code
-    count = {"done": 0, "of": 0}
-
-    def begin(rank: int, tasks: int, pending: int) -> None:
-        count["of"] = pending
-        if not quiet and rank == 0:
-            done = f", {tasks - pending} of them done before" if pending < tasks else ""
-            echo(f"{tasks} tasks{done}; kgot status {plan.folder} tells how they are", err=True)
-
-    def record(row: Mapping[str, Any]) -> None:
-        count["done"] += 1
-        if not quiet:
-            echo(_line(row, count["done"], count["of"]), err=True)
-
-    run = BatchRun(plan, goes_on=goes_on, on_begin=begin, on_record=record)
+    view = BatchView(plan.folder, sys.stderr, sys.stderr.isatty(), quiet)
+    run = BatchRun(plan, goes_on=goes_on, on_begin=view.begin, on_record=view.record)
 
     def first() -> None:
         run.interrupt()
@@ -124,10 +113,12 @@ def run_batch(plan: BatchPlan, *, goes_on: bool, strict: bool, as_json: bool, qu
             outcome = run.run()
         except BadTasks as error:
             if run.rank:
-                return 2
+                return WRONG_USAGE
             for problem in error.problems:
                 echo(f"{plan.tasks_file.name}: {problem}", err=True)
             raise UsageError(error.short, hint=error.hint) from None
+        finally:
+            view.close()
     return _end(plan, run, outcome, strict, as_json, quiet)
 
 
@@ -144,10 +135,3 @@ def _end(plan: BatchPlan, run: BatchRun, outcome: Outcome, strict: bool, as_json
     if run.stopped:
         return INTERRUPTED
     return FAILED if outcome.left or (strict and failed) else 0
-
-
-def _line(row: Mapping[str, Any], done: int, of: int) -> str:
-    cost = "cost unknown" if row["cost"] is None else f"${row['cost']:.4f}"
-    rank = f"rank {row['rank']}, " if row["rank"] else ""
-    why = f": {row['reason']}" if row["status"] == "failed" else ""
-    return f"{rank}{done} of {of}: {row['task'][:60]} {row['status']} after {row['seconds']:.1f} s, {cost}{why}"

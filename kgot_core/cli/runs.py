@@ -55,12 +55,12 @@ def show(run: str, events: bool, why: bool, as_json: bool, options: SettingsOpti
         _show_why(records, as_json)
         return
     if as_json:
-        found = _answer(records) or {"run": folder.name, "status": _status(folder, records)}
+        found = _answer(records) or {"run": folder.name, "status": run_status(folder, records)}
         echo(json.dumps(found, ensure_ascii=False, indent=2))
         return
     for line in _story(records):
         echo(line)
-    status = _status(folder, records)
+    status = run_status(folder, records)
     if status in ("running", "interrupted", "unfinished"):
         echo(status + (f": kgot resume {folder.name} goes on with it" if status == "interrupted" else ""))
 
@@ -138,14 +138,14 @@ def _summary(folder: Path) -> Mapping[str, Any]:
     answer = _answer(records)
     return {
         "run": folder.name,
-        "status": _status(folder, records),
+        "status": run_status(folder, records),
         "question": records[0].get("question", "") if records else "",
         "cost": answer.get("cost"),
         "answer": answer.get("text", ""),
     }
 
 
-def _status(folder: Path, records: Sequence[Mapping[str, Any]]) -> str:
+def run_status(folder: Path, records: Sequence[Mapping[str, Any]]) -> str:
     """Tells how a run ended, or that it is ``running``, ``interrupted`` (it may go on), or never began properly."""
     from kgot_core.run.record.lease import is_running
 

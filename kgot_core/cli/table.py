@@ -30,6 +30,7 @@ COMMANDS: Mapping[str, Row] = MappingProxyType(
         "resume": Row("kgot_core.cli.resume:resume", "Go on with a run or a batch that was broken off", "Go on"),
         "replay": Row("kgot_core.cli.runs:replay", "Run a recorded run again, without a model", "Go on"),
         "runs": Row("kgot_core.cli.runs:runs", "List the runs", "Look"),
+        "status": Row("kgot_core.cli.status:status", "Tell how a batch is, while it runs or afterwards", "Look"),
         "show": Row("kgot_core.cli.runs:show", "Show a run: its course, its graph, its answer", "Look"),
         "graph": Row("kgot_core.cli.graph:graph", "Analyze, export, convert and ask graphs", "Look"),
         "doctor": Row("kgot_core.cli.doctor:doctor", "Say what works here and what is missing", "Set up"),
