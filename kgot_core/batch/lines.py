@@ -95,7 +95,7 @@ class Tail:
             return []
         whole = data[: data.rfind(b"\n") + 1]
         self._place += len(whole)
-        return [row for line in whole.splitlines() if (row := _row(line)) is not None]
+        return [row for line in whole.split(b"\n") if (row := _row(line)) is not None]
 
 
 def read_lines(path: Path) -> list[dict[str, Any]]:
