@@ -223,12 +223,12 @@ def main() -> None:
             measuring = Measuring(name, backend, bare)
             for size in sorted(map(int, given.sizes.split(","))):
                 print(f"{name} at {size:,} ...", file=sys.stderr)
-                rows.append(measuring.row(size))
+                rows.append(row := measuring.row(size))
+                if not given.json:
+                    print("  ".join(f"{key}={value}" for key, value in row.items()), flush=True)
     if given.json:
         print(json.dumps(rows, indent=2))
         return
-    for row in rows:
-        print("  ".join(f"{key}={value}" for key, value in row.items()))
     print(*(f"goal missed: {line}" for line in misses(rows)), sep="\n")
 
 
