@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 HERE = Path(__file__).parent
-PATIENCE = 25.0
+PATIENCE = 90.0
 """Seconds after which a test gives up what it waits for."""
 BESIDE = Path(sys.prefix) / "mpich"
 

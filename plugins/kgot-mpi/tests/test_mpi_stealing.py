@@ -11,6 +11,8 @@ from kgot_mpi.deal import Deal, longest_first
 from kgot_mpi.recovery import redealt
 from kgot_mpi.simulation import Played, Simulation
 
+# Thousands of schedules in all in continuous integration, hundreds elsewhere.
+MANY = settings().max_examples
 SEEDS = st.integers(0, 2**32)
 
 
@@ -51,7 +53,7 @@ def complete(played: Played, tasks: int) -> None:
     assert played.ended == set(range(tasks))
 
 
-@settings(max_examples=1_000, deadline=None)
+@settings(max_examples=15 * MANY)
 @given(st.integers(0, 60), st.integers(1, 24), st.integers(1, 4), st.sampled_from([0.0, 0.001, 0.3, 20.0]), SEEDS)
 def test_each_task_is_claimed_once_in_any_schedule(
     tasks: int, ranks: int, jobs: int, latency: float, seed: int
@@ -63,7 +65,7 @@ def test_each_task_is_claimed_once_in_any_schedule(
     assert sorted(played.started) == list(range(tasks))
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=5 * MANY)
 @given(st.integers(1, 60), st.integers(1, 24), st.integers(1, 4), SEEDS)
 def test_no_rank_is_idle_while_a_task_waits(tasks: int, ranks: int, jobs: int, seed: int) -> None:
     order, durations = drawn(seed, tasks)
@@ -74,7 +76,7 @@ def test_no_rank_is_idle_while_a_task_waits(tasks: int, ranks: int, jobs: int, s
     assert played.makespan <= bound * (1 + 1e-9)
 
 
-@settings(max_examples=1_000, deadline=None)
+@settings(max_examples=10 * MANY)
 @given(
     st.integers(0, 40),
     st.integers(2, 12),
