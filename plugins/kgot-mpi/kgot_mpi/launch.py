@@ -77,15 +77,20 @@ def launcher_options(settings: MpiSettings, flavour: Flavour) -> list[str]:
     return options + (shlex.split(settings.options) if settings.options else list(ONE_HOST.get(flavour, ())))
 
 
-def _run(command: Sequence[str]) -> tuple[int, bool]:
-    """Runs a command; gives its exit code, and whether this process was told to stop."""
+def launcher_environment() -> dict[str, str]:
+    """Gives the environment of a launcher."""
     environment = dict(os.environ)
     if os.geteuid() == 0:
         # Open MPI asks whether root means it; who runs kgot as root, as in a container, does.
         environment |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    return environment
+
+
+def _run(command: Sequence[str]) -> tuple[int, bool]:
+    """Runs a command; gives its exit code, and whether this process was told to stop."""
     # In a process group of its own, since the launcher would kill the ranks at the terminal's Ctrl-C.
     with (
-        subprocess.Popen(command, stdin=subprocess.DEVNULL, env=environment, process_group=0) as process,
+        subprocess.Popen(command, stdin=subprocess.DEVNULL, env=launcher_environment(), process_group=0) as process,
         _handed_on(process) as came,
     ):
         code = process.wait()
