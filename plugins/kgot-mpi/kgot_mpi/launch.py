@@ -14,6 +14,7 @@ from types import FrameType
 from typing import Any
 
 from kgot_core.errors import UsageError
+from kgot_mpi.leftovers import remove_leftovers, segments
 from kgot_mpi.library import Flavour, is_rank, launcher_flavour, launcher_path, problem
 from kgot_mpi.settings import MpiSettings
 
@@ -88,12 +89,15 @@ def launcher_environment() -> dict[str, str]:
 
 def _run(command: Sequence[str]) -> tuple[int, bool]:
     """Runs a command; gives its exit code, and whether this process was told to stop."""
+    before = segments()
     # In a process group of its own, since the launcher would kill the ranks at the terminal's Ctrl-C.
     with (
         subprocess.Popen(command, stdin=subprocess.DEVNULL, env=launcher_environment(), process_group=0) as process,
         _handed_on(process) as came,
     ):
         code = process.wait()
+    if code not in OWN_CODES:
+        remove_leftovers(before)
     return code if code >= 0 else 128 - code, bool(came)
 
 

@@ -44,12 +44,18 @@ class Monitor:
         self._abandoned = False
         self._lively = 0.0
         self._patience = batch.patience
-        self._workers = Workers(batch, rank, self._hands, self.records, lambda: self._announce("ended"))
+        self._workers = Workers(batch, rank, self._hands, self.records, lambda: self._announce("ended"), self._fail)
+        self._thread = threading.Thread(target=self._watch, name="kgot-mpi", daemon=True)
 
     def start(self) -> None:
         """Starts everything; a ``None`` is put into the records at the end."""
-        threading.Thread(target=self._watch, name="kgot-mpi", daemon=True).start()
+        self._thread.start()
         self._workers.start()
+
+    def join(self) -> None:
+        """Waits until nothing of this part uses MPI any more; after its end, and only where that was a good one."""
+        self._thread.join()
+        self._workers.join()
 
     def abandon(self) -> None:
         """Lets no further task start and answers no more."""
@@ -71,12 +77,14 @@ class Monitor:
         except KgotError as error:
             self.failure = error
         except Exception as error:
-            self.failure = KgotError(
-                f"rank {self._rank}: MPI failed: {error}", hint="kgot resume goes on with the batch"
-            )
+            self._fail(error)
         finally:
             self._hands.leave()
             self.records.put(None)
+
+    def _fail(self, error: Exception) -> None:
+        self.failure = KgotError(f"rank {self._rank} failed: {error}", hint="kgot resume goes on with the batch")
+        self._wake.set()
 
     def _begin(self) -> None:
         """Begins to watch an epoch."""

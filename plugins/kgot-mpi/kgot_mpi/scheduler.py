@@ -22,6 +22,8 @@ from kgot_mpi.settings import MpiSettings
 from kgot_mpi.started import MPI
 from kgot_mpi.together import Lost, Together
 
+SAID = 0.5
+"""Seconds for the last words of a rank."""
 GRACE = 3.0
 """Seconds for which a rank leaves it to the first one to end the job."""
 SURVIVES = "OMPI_MCA_mpi_ft_enable"
@@ -95,6 +97,7 @@ class MpiScheduler(Scheduler):
             self._stuck = True
             self._shared_error = monitor.failure
             raise monitor.failure
+        monitor.join()
         if epochs.ranks is ranks:
             ranks.comm.Free()
         else:
@@ -140,9 +143,9 @@ class MpiScheduler(Scheduler):
         """Ends where other ranks may wait for this one, or do not answer any more."""
         sys.stdout.flush()
         sys.stderr.flush()
-        if self._stuck and self.rank:
-            # All that still answer come here; one call to Abort is enough, and ends this process too.
-            time.sleep(GRACE)
+        # All that still answer may come here; one call to Abort is enough, and ends this process too. MPI's launcher
+        # needs some time to hand on what was said.
+        time.sleep(GRACE if self._stuck and self.rank else SAID)
         if self._together.survives and not self._stuck:
             # The others see a loss and take over. They would not see that a process went without Finalize.
             os.kill(os.getpid(), signal.SIGKILL)

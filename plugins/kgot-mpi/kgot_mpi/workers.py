@@ -26,6 +26,7 @@ class Workers:
         hands: What this rank has in hand.
         records: Where the records go.
         last: Called when the last task of the batch was counted as ended.
+        failed: Called when a worker cannot go on.
     """
 
     def __init__(
@@ -35,19 +36,36 @@ class Workers:
         hands: Hands,
         records: queue.SimpleQueue[TaskRecord | None],
         last: Callable[[], None],
+        failed: Callable[[Exception], None],
     ) -> None:
         self._batch = batch
         self._rank = rank
         self._hands = hands
         self._records = records
         self._last = last
+        self._failed = failed
+        self._threads = [
+            threading.Thread(target=self._work, name=f"kgot-task-{number}", daemon=True)
+            for number in range(min(batch.jobs, len(batch.tasks)))
+        ]
 
     def start(self) -> None:
         """Starts the threads; they end when the rank leaves the batch."""
-        for number in range(min(self._batch.jobs, len(self._batch.tasks))):
-            threading.Thread(target=self._work, name=f"kgot-task-{number}", daemon=True).start()
+        for thread in self._threads:
+            thread.start()
+
+    def join(self) -> None:
+        """Waits until no thread uses the counters any more; only once the rank leaves and no task runs."""
+        for thread in self._threads:
+            thread.join()
 
     def _work(self) -> None:
+        try:
+            self._claim_and_run()
+        except Exception as error:  # Whatever it is, the others must not wait for this worker's tasks.
+            self._failed(error)
+
+    def _claim_and_run(self) -> None:
         exhausted = None
         while (epoch := self._hands.epoch_to_claim_in(exhausted)) is not None:
             try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import subprocess
 import sys
 from importlib.metadata import entry_points
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from kgot_core.errors import UsageError
-from kgot_mpi import library, plugin
+from kgot_mpi import leftovers, library, plugin
 from kgot_mpi.launch import launch_ranks, launcher_options
 from kgot_mpi.settings import MpiSettings
 
@@ -102,3 +103,13 @@ def test_a_rank_starts_no_ranks(monkeypatch):
 def test_the_promised_ranks_are_read_from_the_environment():
     assert library.promised_ranks({}) == 1
     assert library.promised_ranks({"PMI_SIZE": "4", "OMPI_COMM_WORLD_SIZE": "x"}) == 4
+
+
+def test_shared_memory_is_removed_where_nobody_uses_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(leftovers, "SHARED", tmp_path)
+    for name in ("mpich_shm_old_0", "mpich_shm_new_0", "sm_segment.here.0.1", "somebody_elses"):
+        (tmp_path / name).write_bytes(b"x")
+    with (tmp_path / "sm_segment.here.0.1").open("r+b") as file, mmap.mmap(file.fileno(), 0):
+        leftovers.remove_leftovers({tmp_path / "mpich_shm_old_0"})
+        left = {path.name for path in tmp_path.iterdir()}
+    assert left == {"mpich_shm_old_0", "sm_segment.here.0.1", "somebody_elses"}
