@@ -174,7 +174,10 @@ def _ask_child(arguments: list[str]) -> dict[str, Any]:
     path = os.pathsep.join([package, *filter(None, [os.environ.get("PYTHONPATH")])])
     env = {name: os.environ[name] for name in _KEPT if name in os.environ} | {"PYTHONPATH": path}
     command = [sys.executable, "-P", "-m", "kgot_core.batch.preparing", *arguments]
-    done = subprocess.run(command, env=env, capture_output=True, text=True, encoding="utf-8", check=False)
+    # Ctrl-C is for the batch, which says that it was interrupted.
+    done = subprocess.run(
+        command, env=env, capture_output=True, text=True, encoding="utf-8", check=False, start_new_session=True
+    )
     try:
         return dict(json.loads(done.stdout))
     except ValueError:

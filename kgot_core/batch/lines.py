@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any
 
 
-def write_whole(path: Path, text: str, *, private: bool = False) -> None:
+def write_whole(path: Path, text: str, *, private: bool = False, durable: bool = True) -> None:
     """Writes a file in one step: it is there whole or not at all.
 
     Args:
         path: The file.
         text: Its content.
         private: Only the user may read it.
+        durable: It is on the disk when this returns; not needed for what is written anew in a moment.
 
     Raises:
         OSError: It cannot be written.
@@ -27,7 +28,8 @@ def write_whole(path: Path, text: str, *, private: bool = False) -> None:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             file.write(text)
             file.flush()
-            os.fsync(file.fileno())
+            if durable:
+                os.fsync(file.fileno())
         part.replace(path)
     except BaseException:
         part.unlink(missing_ok=True)
@@ -93,7 +95,7 @@ class Tail:
             return []
         whole = data[: data.rfind(b"\n") + 1]
         self._place += len(whole)
-        return [row for line in whole.splitlines() if (row := _row(line)) is not None]
+        return [row for line in whole.split(b"\n") if (row := _row(line)) is not None]
 
 
 def read_lines(path: Path) -> list[dict[str, Any]]:

@@ -132,7 +132,8 @@ class BatchReader:
         running = end is None and (lease.is_running(self._folder) or any(alive.values()))
         if end is None and not running:
             end = max((float(state["at"]) for state in states), default=began)
-        tasks = [_running(state, item, now) for state in states if alive[state["rank"]] for item in state["running"]]
+        busy = [(state, item) for state in states if alive[state["rank"]] for item in state["running"]]
+        tasks = [_running(state, item, now) for state, item in busy if not self._has_ended(item)]
         return self._state(batch, running, tasks, states, alive, began, end or now)
 
     def _state(
@@ -168,6 +169,10 @@ class BatchReader:
             seconds_left([*left, *((task.estimate, 0.0) for task in waiting)], here, slots) if running else None,
             [_rank(state, alive[state["rank"]], here) for state in states],
         )
+
+    def _has_ended(self, item: Mapping[str, Any]) -> bool:
+        """Tells whether a task that is said to run has its line by now."""
+        return bool(self._results.rows.get(item["task"], {}).get("ended", 0.0) > item["since"])
 
     def _read_on(self) -> None:
         changed = (self._folder / TASKS).stat().st_mtime_ns

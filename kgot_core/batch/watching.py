@@ -20,6 +20,8 @@ from kgot_core.contracts.task import Usage
 from kgot_core.sinks.progress import Stage
 
 BEAT_SECONDS = 2.0
+CHANGE_SECONDS = 0.25
+"""Least time between two writes of the file when tasks begin and end."""
 LATE_SECONDS = 30.0
 """How long a process may give no sign of life before it counts as gone."""
 
@@ -78,6 +80,7 @@ class RankWatch:
         self._lock = threading.Lock()
         self._schedule = Appender(rank_file(folder, "schedule", rank))
         self._ended = threading.Event()
+        self._changed = threading.Event()
         self._write_note({"kind": "opened", "ranks": ranks, "session": session})
         self._write(ended=None)
         self._thread = threading.Thread(target=self._beat, daemon=True, name="kgot-batch-beat")
@@ -97,23 +100,28 @@ class RankWatch:
         watch = TaskWatch(task)
         with self._lock:
             self._running[task] = watch
+        self._changed.set()
         try:
             yield watch
         finally:
             with self._lock:
                 del self._running[task]
+            self._changed.set()
 
     def close(self) -> None:
         """Says that the process is at its end. Idempotent."""
         if not self._ended.is_set():
             self._ended.set()
+            self._changed.set()
             self._thread.join()
             self._write_note({"kind": "closed"})
             self._write(ended=round(time.time(), 3))
             self._schedule.close()
 
     def _beat(self) -> None:
-        while not self._ended.wait(BEAT_SECONDS):
+        while not self._ended.wait(CHANGE_SECONDS):
+            self._changed.wait(BEAT_SECONDS - CHANGE_SECONDS)
+            self._changed.clear()
             self._write(ended=None)
 
     def _write(self, ended: float | None) -> None:
@@ -122,7 +130,7 @@ class RankWatch:
         state = {**self._head, "at": round(time.time(), 3), "ended": ended, "running": running, **self._more()}
         # A full disk ends the runs, which say so; a file that only tells how they are must not.
         with contextlib.suppress(OSError):
-            write_whole(self._path, json.dumps(state, ensure_ascii=False) + "\n")
+            write_whole(self._path, json.dumps(state, ensure_ascii=False) + "\n", durable=False)
 
     def _write_note(self, row: Mapping[str, Any], rank: int | None = None) -> None:
         with self._lock, contextlib.suppress(OSError):

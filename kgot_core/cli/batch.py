@@ -71,6 +71,8 @@ def batch(
         key = f"schedulers.{settings.core.scheduler}.ranks"
         override = Override(key, number("--ranks", ranks, int, "a whole number"), "--ranks")
         settings = settings.with_overrides([override], registry)
+    if graph is not None and Path(graph).exists():
+        graph = str(Path(graph).absolute())  # a batch may go on from another folder
     folder = Path(asking.values["out"]).absolute()
     plan = BatchPlan(folder, Path(tasks).absolute(), registry, settings, asking.read_schema(), graph)
     return run_batch(plan, goes_on=False, strict=strict, as_json=asking.as_json, quiet=asking.quiet)

@@ -84,13 +84,15 @@ class BatchView:
     def _refresh(self) -> None:
         from rich.console import Group
         from rich.progress_bar import ProgressBar
+        from rich.table import Table
         from rich.text import Text
 
         while True:
             # A file may just be replaced; the next look will find it.
             with contextlib.suppress(KgotError, OSError, LookupError, ValueError):
                 state = self._reader.read()
-                bar = ProgressBar(max(1, state.tasks), state.done + state.failed, width=60)
+                bar = Table.grid()
+                bar.add_row(ProgressBar(max(1, state.tasks), state.done + state.failed, width=60))
                 lines = [Text(visible(line), no_wrap=True, overflow="ellipsis") for line in state_lines(state)]
                 self._live.update(Group(bar, *lines), refresh=True)
             if self._ended.wait(REFRESH_SECONDS):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from kgot_core.models.convert import Counted
 from kgot_core.models.faults import Facts, read_error
 from kgot_core.models.introspection import address_of, close_model, name_of, secrets_of
 from kgot_core.models.judgement import Fault, Place, judge
+from kgot_core.models.pace import Pace
 from kgot_core.models.pricing import Pricer
 from kgot_core.models.redact import Redactor
 from kgot_core.models.retry import Failed, OnRetry, RetryPolicy, persist
@@ -51,6 +52,7 @@ class EmbeddingClient:
         spec: How it was named, with its settings; ``None`` for an object passed in.
         policy: Attempts of one request, and the pauses between them.
         owned: The model was opened for this client, which closes it.
+        share: Gives the share of the settings' requests and tokens a minute that is this process's.
     """
 
     def __init__(
@@ -60,8 +62,10 @@ class EmbeddingClient:
         *,
         policy: RetryPolicy | None = None,
         owned: bool = False,
+        share: Callable[[], float] = lambda: 1.0,
     ) -> None:
         settings = read_settings(spec, strict=False)
+        self._pace = Pace(settings.requests_per_minute, settings.tokens_per_minute, share)
         self._model = model
         self._owned = owned
         self._policy = policy or RetryPolicy()
@@ -87,7 +91,10 @@ class EmbeddingClient:
             ModelError: The request failed for good.
         """
 
+        tokens = sum(map(estimate_tokens, texts))
+
         async def attempt() -> tuple[tuple[float, ...], ...]:
+            await self._pace.enter(tokens)
             return await self._attempt(list(texts))
 
         try:
@@ -95,7 +102,7 @@ class EmbeddingClient:
         except Failed as failed:
             kind = ContextOverflow if failed.fault.outcome == "overflow" else ModelError
             raise kind(self._redactor.line(failed.fault.cause), hint=failed.fault.hint) from None
-        counted = Counted(sum(map(estimate_tokens, texts)), 0)
+        counted = Counted(tokens, 0)
         return Embedded(vectors, self._pricer.usage(counted, name_of(self._model)), name_of(self._model))
 
     async def aclose(self) -> None:

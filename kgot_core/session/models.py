@@ -104,7 +104,10 @@ def refuse_unpriced(clients: Mapping[str, Client], names: Mapping[str, str], sec
 
 
 def open_embedding(
-    registry: PluginRegistry, settings: Settings, given: Mapping[str, Any]
+    registry: PluginRegistry,
+    settings: Settings,
+    given: Mapping[str, Any],
+    share: Callable[[], float] = lambda: 1.0,
 ) -> tuple[Embedder | None, dict[str, str]]:
     """Opens the embedding model, if one is set; no other role's model takes its place.
 
@@ -112,6 +115,7 @@ def open_embedding(
         registry: The plugins.
         settings: The settings in force.
         given: Models that were passed in code, by role.
+        share: Gives the share of requests and tokens a minute that is this process's.
 
     Returns:
         Its client, and its name by its role; neither where there is none.
@@ -129,7 +133,9 @@ def open_embedding(
         return None, {}
     provider = _ready(registry, spec, EMBEDDING)
     opened_model = opened(provider, lambda: provider.embed(provider_settings(settings, provider), spec))
-    return EmbeddingClient(opened_model, spec, policy=policy, owned=True), {EMBEDDING: f"{spec.provider}:{spec.name}"}
+    return EmbeddingClient(opened_model, spec, policy=policy, owned=True, share=share), {
+        EMBEDDING: f"{spec.provider}:{spec.name}"
+    }
 
 
 def _refuse_unknown(given: Mapping[str, Any]) -> None:

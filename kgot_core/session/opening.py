@@ -61,14 +61,16 @@ def open_parts(registry: PluginRegistry, settings: Settings, given: Given) -> Pa
     graph = given_graph(registry, settings, strategy, given.graph, given.runs)
     sandbox, sandbox_choice = open_sandbox(registry, settings)
     backend, open_backend = _backend(registry, settings, given.backend)
-    clients, names = open_models(
-        registry, settings, given.models, common["prompts"].text("tools_as_text"), lambda: 1 / given.purse.ranks
-    )
+
+    def share() -> float:
+        return 1 / given.purse.ranks
+
+    clients, names = open_models(registry, settings, given.models, common["prompts"].text("tools_as_text"), share)
     if settings.core.caps.max_cost is not None:
         refuse_unpriced(clients, names)
     if given.purse.caps.max_cost is not None:
         refuse_unpriced(clients, names, "batch")
-    embedder, embedding_name = open_embedding(registry, settings, given.models)
+    embedder, embedding_name = open_embedding(registry, settings, given.models, share)
     names |= embedding_name
     schema = read_schema(Path(settings.core.graph.schema)) if settings.core.graph.schema else None
     tools = () if common["strategy"].reads_only else find_tools(registry, settings, given.tools)

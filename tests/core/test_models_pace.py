@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kgot_core.contracts.model import ModelSpec, Request, user
+from kgot_core.models.client import ModelClient
 from kgot_core.models.pace import Pace
+from kgot_core.testing.scripted_model import ScriptedModel
 
 
 class Time:
@@ -71,3 +75,11 @@ def test_requests_at_once_pass_in_their_order() -> None:
         return [entry.at for entry in await asyncio.gather(*(pace.enter(1) for _ in range(6)))]
 
     assert asyncio.run(work()) == [0, 0, 60, 60, 120, 120]
+
+
+async def test_a_model_has_the_pace_of_its_settings_over_all_its_requests() -> None:
+    client = ModelClient(ScriptedModel(lambda asked: "yes"), ModelSpec("import", "x", {"requests_per_minute": "2"}))
+    for _ in range(2):
+        assert (await client.ask(Request((user("?"),)))).completions[0].text == "yes"
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(client.ask(Request((user("?"),))), 0.05)
