@@ -47,11 +47,16 @@ class BadTasks(UsageError):
     """
 
     def __init__(self, path: Path, problems: list[str]) -> None:
+        self.path = path
         self.problems = problems
         self.short = (
             f"{len(problems)} problems in the task file {path}" if len(problems) > 1 else f"a problem in {path}"
         )
         super().__init__(f"{self.short}: {'; '.join(problems)}", hint="nothing has been started")
+
+    def __reduce__(self) -> tuple[type[BadTasks], tuple[Path, list[str]]]:
+        # A scheduler of several processes sends it to all of them.
+        return BadTasks, (self.path, self.problems)
 
 
 class Beginning:

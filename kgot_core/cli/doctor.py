@@ -43,7 +43,9 @@ def doctor(as_json: bool, options: SettingsOptions) -> int:
     """Say what works here, what is missing and how to get it. Exit code 1 where a run could not start."""
     registry, settings = open_settings(options)
     findings = [*_plugins(registry), *_models(registry, settings), *_sandboxes(registry, settings)]
-    findings += [*_kind(registry, settings, "backend"), *_kind(registry, settings, "tool"), _runs(settings)]
+    for kind in ("backend", "tool", "scheduler"):
+        findings += _kind(registry, settings, kind)
+    findings.append(_runs(settings))
     if as_json:
         echo(json.dumps([finding._asdict() for finding in findings], ensure_ascii=False, indent=2))
     else:

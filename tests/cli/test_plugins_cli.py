@@ -145,10 +145,10 @@ def test_show_gives_the_trace_of_a_broken_plugin(site: Path) -> None:
 
 
 def test_show_of_what_is_not_there(site: Path) -> None:
-    ours = kgot(site, "plugins", "show", "mpi")
+    ours = kgot(site, "plugins", "show", "ray")
     assert ours.returncode == 2
-    assert "kgot-mpi, which brings mpi, is not installed" in ours.stderr
-    assert "pip install kgot-mpi" in ours.stderr
+    assert "kgot-ray, which brings ray, is not installed" in ours.stderr
+    assert "pip install kgot-ray" in ours.stderr
     near = kgot(site, "plugins", "show", "kgot-cor")
     assert near.returncode == 2
     assert near.stderr.splitlines() == ["kgot: there is no plugin kgot-cor", "      did you mean kgot-core?"]

@@ -346,22 +346,22 @@ def test_an_unknown_name_is_refused_with_what_there_is(site: Path) -> None:
     assert "paper (kgot-paper)" in error.message
     assert error.hint == "did you mean paper?"
     assert missing(registry, "backend", "zzz").hint == ""
-    assert "did you mean mpi? It comes with kgot-mpi: pip install" in missing(registry, "scheduler", "mp").hint
+    assert "did you mean ray? It comes with kgot-ray: pip install" in missing(registry, "scheduler", "rayy").hint
     assert "the package nobodys is not installed" in missing(registry, "backend", "nobodys:paper").message
 
 
-@pytest.mark.parametrize("name", ["mpi", "kgot-mpi", "kgot-mpi:mpi"])
+@pytest.mark.parametrize("name", ["ray", "kgot-ray", "kgot-ray:ray"])
 def test_a_broken_plugin_that_is_asked_for_is_explained(name: str, site: Path) -> None:
-    install(site, "kgot-mpi", "import not_there")
+    install(site, "kgot-ray", "import not_there")
     error = missing(loaded(), "scheduler", name)
-    assert "plugin kgot-mpi is broken: ModuleNotFoundError: No module named 'not_there'" in error.message
-    assert error.hint == "kgot plugins show kgot-mpi"
+    assert "plugin kgot-ray is broken: ModuleNotFoundError: No module named 'not_there'" in error.message
+    assert error.hint == "kgot plugins show kgot-ray"
 
 
 def test_a_disabled_plugin_that_is_asked_for_is_explained(site: Path) -> None:
-    install(site, "kgot-mpi", GOOD.format(name="mpi_tool"))
-    error = missing(loaded(disabled=["kgot-mpi"]), "scheduler", "mpi")
-    assert "kgot-mpi is disabled: by the setting plugins.disabled" in error.message
+    install(site, "kgot-ray", GOOD.format(name="ray_tool"))
+    error = missing(loaded(disabled=["kgot-ray"]), "scheduler", "ray")
+    assert "kgot-ray is disabled: by the setting plugins.disabled" in error.message
 
 
 def test_the_default_backend(site: Path) -> None:

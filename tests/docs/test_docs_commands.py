@@ -59,8 +59,8 @@ def test_a_command_exists_with_these_options(line: str) -> None:
 @pytest.mark.parametrize("option", sorted({word for line in shown() for word in re.findall(r"^--[a-z-]+", line)}))
 def test_an_option_that_is_mentioned_exists(option: str) -> None:
     ours = {name for command in commands() for option in command.params for name in option.opts}
-    # Of other programs: llama.cpp's server.
-    assert option in ours | {"--help", "--parallel"}
+    # Of other programs: llama.cpp's server, the launchers of MPI, the benchmarks.
+    assert option in ours | {"--help", "--parallel", "--mca", "--mpi", "--oversubscribe", "--simulate", "--with-ft"}
 
 
 def test_the_targets_of_make_exist() -> None:
