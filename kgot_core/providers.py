@@ -47,6 +47,21 @@ class Problem:
 
 
 @dataclass(frozen=True)
+class Part:
+    """One of the things that a provider stands for, such as a server of several.
+
+    Attributes:
+        name: Its name, as it stands in settings.
+        summary: What it is, in a line.
+        problem: Why it cannot be used; ``None`` where it can.
+    """
+
+    name: str
+    summary: str = ""
+    problem: Problem | None = None
+
+
+@dataclass(frozen=True)
 class NoSettings:
     """The settings of a provider that has none."""
 
@@ -144,6 +159,8 @@ class ToolProvider(Provider):
         parallel: Calls of it may run side by side.
         seconds: Wall time of one call.
         default: Offered without being asked for by name.
+        parts: Where the tools come from several places, such as servers: tells ``kgot doctor`` and ``kgot tools list``
+            what each of them offers now. It may take as long as opening them does.
     """
 
     kind: ClassVar[ProviderKind] = "tool"
@@ -152,6 +169,7 @@ class ToolProvider(Provider):
     parallel: bool = True
     seconds: float = 300.0
     default: bool = True
+    parts: Callable[[Any], Sequence[Part]] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -164,5 +164,13 @@ class ToolContext(Protocol):
         logged.
         """
 
+    def leave_out(self, name: str, cause: str) -> None:
+        """Tells, while tools are made, that one of them or a part of them is missing in this run, and why.
+
+        Args:
+            name: What is missing, as the user knows it.
+            cause: Why, in one line.
+        """
+
     async def once(self, key: str, function: Callable[[], Awaitable[JsonValue]]) -> JsonValue:
         """Runs an outside call once for this tool call and ``key``; later (after a resume) its recorded result."""
