@@ -44,9 +44,9 @@ def parts_of(provider: Provider, settings: Any) -> Sequence[Part]:
     try:
         return tuple(ask(settings))
     except KgotError as error:
-        return (Part("", problem=Problem(error.message, error.hint)),)
+        return (Part("its parts", problem=Problem(error.message, error.hint)),)
     except (Exception, SystemExit) as error:
-        return (Part("", problem=Problem(f"its parts cannot be looked at: {said(error)}")),)
+        return (Part("its parts", problem=Problem(f"they cannot be looked at: {said(error)}")),)
 
 
 def _asked(ask: Callable[[Any], Problem | None], settings: Any) -> Problem | None:

@@ -124,6 +124,8 @@ def _refuse_unknown(kind: type, entries: Mapping[KeyPath, Entry]) -> None:
 
 
 def _without_none(kind: Any) -> Any:
+    if named_tables(kind) is not None:
+        return kind
     return next((item for item in get_args(kind) if dataclasses.is_dataclass(item)), kind)
 
 

@@ -38,8 +38,11 @@ def explained(server: Server, wire: Wire, error: BaseException, *, starting: boo
 def lost(wire: Wire, error: BaseException) -> bool:
     """Tells whether the connection is of no use any more."""
     error = _innermost(error)
-    closed = isinstance(error, MCPError) and (error.code == CONNECTION_CLOSED or error.message == _SESSION_ENDED)
-    return closed or wire.ended
+    return wire.ended or _is_closed(error) or (isinstance(error, MCPError) and error.message == _SESSION_ENDED)
+
+
+def _is_closed(error: BaseException) -> bool:
+    return isinstance(error, MCPError) and error.code == CONNECTION_CLOSED
 
 
 def _told(server: Server, wire: Wire, error: BaseException, starting: bool) -> tuple[type[KgotError], str, str]:
@@ -63,7 +66,7 @@ def _told(server: Server, wire: Wire, error: BaseException, starting: bool) -> t
     if isinstance(error, httpx2.TransportError):
         kind = UsageError if starting else TransientToolError
         return kind, f"cannot be reached: {error or type(error).__name__}", f"see whether {server.key}.url is right"
-    if isinstance(error, MCPError) and not lost(wire, error):
+    if isinstance(error, MCPError) and not _is_closed(error):
         return KgotError, f"says: {error.message}", ""
     if isinstance(error, MCPError):
         hint = f"see what {settings.command} says when it is started by hand" if settings.command else ""
