@@ -90,6 +90,7 @@ class Connection:
         asyncio.set_event_loop(self._loop)
         try:
             self._loop.run_forever()
+            self._loop.run_until_complete(self._loop.shutdown_asyncgens())
         finally:
             self._loop.close()
 
@@ -128,8 +129,10 @@ class Connection:
     async def _leave(self) -> None:
         if self._link is not None:
             await self._link.end()
-        for task in asyncio.all_tasks() - {asyncio.current_task()}:
-            task.cancel()
+        if rest := asyncio.all_tasks() - {asyncio.current_task()}:
+            for task in rest:
+                task.cancel()
+            await asyncio.wait(rest, timeout=_GRACE)
 
 
 class _Link:

@@ -60,23 +60,36 @@ def parameters(schema: Any) -> dict[str, Any]:
 
     if not isinstance(schema, Mapping):
         raise KgotError("the schema of its arguments is no table")
-    whole = _Inliner(schema).part(schema, ())
-    found = {name: value for name, value in whole.items() if name not in _TOP_REFUSED}
-    properties, required = dict(whole.get("properties") or {}), list(whole.get("required") or [])
-    for choice in _CHOICES:
-        for variant in whole.get(choice) or ():
-            if isinstance(variant, Mapping):
-                properties = {**(variant.get("properties") or {}), **properties}
-                required += (variant.get("required") or []) if choice == "allOf" else []
-    found |= {"type": "object", "properties": properties}
-    needed = list(dict.fromkeys(name for name in required if name in properties))
-    found.pop("required", None)
-    found |= {"required": needed} if needed else {}
     try:
+        found = _object(_Inliner(schema).part(schema, ()))
         Draft202012Validator.check_schema(found)
     except SchemaError as error:
         raise KgotError(f"the schema of its arguments is not valid: {error.message[:200]}") from None
+    except RecursionError:
+        raise KgotError("the schema of its arguments is too deep") from None
     return found
+
+
+def _object(whole: Mapping[str, Any]) -> dict[str, Any]:
+    """Makes one object of what may be a choice of several, with the properties of all of them."""
+    properties, required = dict(_table(whole, "properties")), _list(whole, "required")
+    for choice in _CHOICES:
+        for variant in _list(whole, choice):
+            properties = {**_table(variant, "properties"), **properties}
+            required += _list(variant, "required") if choice == "allOf" else []
+    found = {name: value for name, value in whole.items() if name not in (*_TOP_REFUSED, "required")}
+    needed = list(dict.fromkeys(name for name in required if isinstance(name, str) and name in properties))
+    return found | {"type": "object", "properties": properties} | ({"required": needed} if needed else {})
+
+
+def _table(schema: Any, name: str) -> Mapping[str, Any]:
+    found = schema.get(name) if isinstance(schema, Mapping) else None
+    return found if isinstance(found, Mapping) else {}
+
+
+def _list(schema: Any, name: str) -> list[Any]:
+    found = schema.get(name) if isinstance(schema, Mapping) else None
+    return list(found) if isinstance(found, list) else []
 
 
 class _Inliner:

@@ -47,7 +47,7 @@ class McpTool(BaseTool):
         self._connection = connection
         self._tool = tool.name
 
-    async def _arun(self, **arguments: Any) -> tuple[str, ToolArtifact]:
+    async def _arun(self, /, **arguments: Any) -> tuple[str, ToolArtifact]:
         result = await self._connection.call(self._tool, arguments)
         return Reading(self.name, self._context.files).read(_without_secrets(result, self._connection))
 

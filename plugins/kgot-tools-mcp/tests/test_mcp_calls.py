@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -66,18 +67,27 @@ def test_wrong_arguments_are_told_before_the_server_is_asked(in_run: Any, progra
     assert "3 is not of type 'string'" in number and "'port' is a required property" in missing and good == ""
 
 
-def test_all_calls_of_a_run_share_one_process_also_side_by_side(in_run: Any, program: Any) -> None:
+def test_all_calls_of_a_run_share_one_process_that_ends_with_the_run(in_run: Any, program: Any) -> None:
     async def work(run: Run) -> list[dict[str, int]]:
-        first = await call(run, "count_calls", "one")
-        assert not first.failed
-        # The core does not repeat an equal call, so these go to the server by another name.
-        rest = await asyncio.gather(
-            *(call(run, "long_text", f"other-{number}", characters=number) for number in range(1, 5))
-        )
-        assert [len(result.text) for result in rest] == [1, 2, 3, 4]
-        return [json.loads(first.text)]
+        return [json.loads((await call(run, "process", mark, mark=mark)).text) for mark in ("one", "two")]
 
-    assert in_run.work(work, harbour=program("harbour.py")).result[0]["calls"] == 1
+    first, second = in_run.work(work, harbour=program("harbour.py")).result
+    assert (first["calls"], second["calls"]) == (1, 2) and first["process"] == second["process"]
+    with pytest.raises(ProcessLookupError):
+        os.kill(first["process"], 0)
+
+
+def test_calls_run_side_by_side(in_run: Any, program: Any) -> None:
+    async def work(run: Run) -> list[ToolResult]:
+        return await asyncio.gather(*(call(run, "meet", who, who=who) for who in ("Odo", "Ada")))
+
+    results = in_run.work(work, harbour=program("harbour.py", seconds=20)).result
+    assert [result.text for result in results] == ["Ada and Odo"] * 2
+
+
+def test_arguments_may_have_any_name(in_run: Any, program: Any) -> None:
+    arguments = {"title": "a", "self": "b", "config": {"title": "c"}, "run_manager": "d", "name": "e"}
+    assert in_run.call("harbour_take_note", arguments, harbour=program("harbour.py")).text == "a b title c d e"
 
 
 def test_a_cancelled_call_is_cancelled_at_the_server(in_run: Any, program: Any, tmp_path: Path, told: Callable) -> None:
