@@ -15,7 +15,7 @@ import pytest
 
 from kgot_core.errors import ReplayDiverged
 from kgot_core.plugins import PluginRegistry
-from kgot_core.run.folder import read_records
+from kgot_core.run.record.folder import read_records
 from kgot_core.session.replay import replay_run
 from kgot_core.sinks.memory import MemorySink
 
