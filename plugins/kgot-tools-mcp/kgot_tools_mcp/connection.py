@@ -46,6 +46,11 @@ class Connection:
         self._link: _Link | None = None
         self._closed = False
 
+    @property
+    def process(self) -> int | None:
+        """The process of a server that is a program, once it runs."""
+        return self._link.wire.pid if self._link is not None else None
+
     def tools(self) -> Future[Sequence[Tool]]:
         """Starts the server and lists its tools; called once.
 
@@ -90,6 +95,10 @@ class Connection:
         asyncio.set_event_loop(self._loop)
         try:
             self._loop.run_forever()
+            if rest := asyncio.all_tasks(self._loop):
+                for task in rest:
+                    task.cancel()
+                self._loop.run_until_complete(asyncio.wait(rest, timeout=_GRACE))
             self._loop.run_until_complete(self._loop.shutdown_asyncgens())
         finally:
             self._loop.close()
@@ -129,10 +138,6 @@ class Connection:
     async def _leave(self) -> None:
         if self._link is not None:
             await self._link.end()
-        if rest := asyncio.all_tasks() - {asyncio.current_task()}:
-            for task in rest:
-                task.cancel()
-            await asyncio.wait(rest, timeout=_GRACE)
 
 
 class _Link:
@@ -169,6 +174,8 @@ class _Link:
 
     async def end(self) -> None:
         self.leave.set()
+        if not self._ready.done():
+            self._task.cancel()
         await asyncio.wait([self._task], timeout=CLOSING_SECONDS)
         self._task.cancel()
 

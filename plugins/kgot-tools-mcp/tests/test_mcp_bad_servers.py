@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
+from concurrent.futures import CancelledError
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from kgot_core.errors import KgotError
 from kgot_tools_mcp.connection import Connection
 from kgot_tools_mcp.servers import Server
 from kgot_tools_mcp.settings import McpSettings, ServerSettings
@@ -73,6 +75,19 @@ def test_a_server_that_does_not_leave_is_killed_with_its_children(program: Any, 
     assert all(is_alive(process) for process in processes)
     connection.close()
     assert [is_alive(process) for process in processes] == [False, False]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks at processes as Linux shows them")
+def test_a_run_that_ends_while_a_server_starts_leaves_no_process(program: Any) -> None:
+    connection = Connection(Server("slow", program("rogue.py", "hang", start_seconds=100)))
+    tools = connection.tools()
+    while (process := connection.process) is None:
+        assert not tools.done()
+    assert is_alive(process)
+    connection.close()
+    with pytest.raises((CancelledError, KgotError)):
+        tools.result(30)
+    assert not is_alive(process)
 
 
 def test_what_each_server_offers_or_lacks_is_told_to_the_user(program: Any) -> None:

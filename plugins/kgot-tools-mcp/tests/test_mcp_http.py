@@ -82,6 +82,25 @@ def test_an_address_where_nobody_listens_is_told(in_run: Any) -> None:
     assert cause.startswith("the MCP server sea cannot be reached: ") and "sea.url is right" in cause
 
 
+def test_a_page_that_is_no_server_is_told(in_run: Any, web: Any) -> None:
+    web.page = "<html>It works!</html>"
+    assert only_cause(in_run, url=web.url) == "the MCP server sea says: Unexpected content type: text/html"
+
+
+def test_a_server_of_the_older_protocol_that_forgets_its_session_is_connected_anew(in_run: Any, web: Any) -> None:
+    web.old = web.forgetful = True
+
+    async def work(run: Run) -> ToolResult:
+        return await run.tools.call("one", ToolCallRequest("sea_ships_of", {"port": "Orm"}))
+
+    ended = in_run.work(work, sea=ServerSettings(url=web.url))
+    assert (ended.result.text, ended.result.failed, web.forgetful) == ("3", False, False)
+    (retried,) = [record for record in ended.records if record["kind"] == "tool_retried"]
+    assert "the MCP server sea has ended the session" in retried["cause"]
+    sessions = {headers["mcp-session-id"] for _, headers in web.asked if "mcp-session-id" in headers}
+    assert len(sessions) == 2
+
+
 @pytest.mark.parametrize("where", ["http://example.org/mcp", "http://10.0.0.7/mcp", "http://127.0.0.1.example.org/"])
 def test_an_address_without_tls_on_another_machine_is_refused(in_run: Any, where: str) -> None:
     cause = only_cause(in_run, url=where)
