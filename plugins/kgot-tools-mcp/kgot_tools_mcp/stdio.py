@@ -27,7 +27,7 @@ from kgot_tools_mcp.servers import Server
 from kgot_tools_mcp.settings import ServerSettings
 from kgot_tools_mcp.wire import Wire
 
-LEAVING_SECONDS = 1.0
+LEAVING_SECONDS = 1.5
 TERMINATING_SECONDS = 0.5
 _POLL = 0.01
 _SHOWN = 200
