@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from kgot_core.contracts.sink import Sink
     from kgot_core.contracts.solver import Solver
     from kgot_core.contracts.strategy import Strategy
-    from kgot_core.contracts.tools import ToolContext
+    from kgot_core.contracts.tools import ToolContext, ToolPart
     from kgot_core.contracts.voter import Voter
     from kgot_core.graph.elements import GraphSnapshot
     from kgot_core.graph.losses import Losses
@@ -44,21 +44,6 @@ class Problem:
 
     message: str
     hint: str = ""
-
-
-@dataclass(frozen=True)
-class Part:
-    """One of the things that a provider stands for, such as a server of several.
-
-    Attributes:
-        name: Its name, as it stands in settings.
-        summary: What it is, in a line.
-        problem: Why it cannot be used; ``None`` where it can.
-    """
-
-    name: str
-    summary: str = ""
-    problem: Problem | None = None
 
 
 @dataclass(frozen=True)
@@ -159,8 +144,8 @@ class ToolProvider(Provider):
         parallel: Calls of it may run side by side.
         seconds: Wall time of one call.
         default: Offered without being asked for by name.
-        parts: Where the tools come from several places, such as servers: tells ``kgot doctor`` and ``kgot tools list``
-            what each of them offers now. It may take as long as opening them does.
+        parts: Tells ``kgot doctor`` and ``kgot tools list`` what each place, such as a server, that the tools come from
+            offers now.
     """
 
     kind: ClassVar[ProviderKind] = "tool"
@@ -169,7 +154,7 @@ class ToolProvider(Provider):
     parallel: bool = True
     seconds: float = 300.0
     default: bool = True
-    parts: Callable[[Any], Sequence[Part]] | None = None
+    parts: Callable[[Any], Sequence[ToolPart]] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

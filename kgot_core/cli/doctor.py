@@ -131,7 +131,7 @@ def _kind(registry: PluginRegistry, settings: Settings, kind: Any) -> Iterator[F
             for part in parts_of(provider, values):
                 what = f"{kind} {provider.name} {part.name}".rstrip()
                 if part.problem:
-                    yield Finding(what, "note", part.problem.message, part.problem.hint)
+                    yield Finding(what, "note", part.problem, part.hint)
                 else:
                     yield Finding(what, "ok", part.summary)
 

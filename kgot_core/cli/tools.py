@@ -82,7 +82,7 @@ def _rows(registry: PluginRegistry, settings: Settings) -> list[dict[str, str]]:
         )
         if not entry.ready:
             for part in parts_of(entry.provider, entry.settings):
-                about = part.problem.message if part.problem else part.summary
+                about = part.problem or part.summary
                 rows.append(_row(f"{name} {part.name}", packages[name], "not ready" if part.problem else state, about))
     return rows
 

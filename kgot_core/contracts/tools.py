@@ -65,6 +65,23 @@ class ToolResult:
     whole: str = ""
 
 
+@dataclass(frozen=True)
+class ToolPart:
+    """One of several places that a provider's tools come from, such as a server.
+
+    Attributes:
+        name: Its name, as it stands in settings.
+        summary: What it offers, in a line.
+        problem: Why it cannot be used; empty where it can.
+        hint: The next step then.
+    """
+
+    name: str
+    summary: str = ""
+    problem: str = ""
+    hint: str = ""
+
+
 class RunFiles(Protocol):
     """Files that tools of one run may read and write: attachments, and what tools made."""
 

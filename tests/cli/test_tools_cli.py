@@ -15,7 +15,8 @@ MONTY = ("--set", "sandbox=monty")
 PLUGIN = '''
 from dataclasses import dataclass
 from kgot_core.hookspecs import hookimpl
-from kgot_core.providers import Part, Problem, ToolProvider
+from kgot_core.contracts.tools import ToolPart
+from kgot_core.providers import Problem, ToolProvider
 
 def create(settings, context):
     from langchain_core.tools import tool
@@ -36,9 +37,10 @@ def create(settings, context):
 def kgot_tools():
     return [ToolProvider(name="sums", summary="Adds.", create=create, default=False),
             ToolProvider(name="far", summary="Far.", create=create, check=lambda s: Problem("no key is set"),
-                         parts=lambda s: [Part("never", "asked")]),
+                         parts=lambda s: [ToolPart("never", "asked")]),
             ToolProvider(name="many", summary="Many.", create=create,
-                         parts=lambda s: [Part("near", "2 tools"), Part("gone", problem=Problem("it is gone", "go"))]),
+                         parts=lambda s: [ToolPart("near", "2 tools"),
+                                          ToolPart("gone", problem="it is gone", hint="go")]),
             ToolProvider(name="torn", summary="Torn.", create=create, parts=lambda s: 1 / 0)]
 '''
 

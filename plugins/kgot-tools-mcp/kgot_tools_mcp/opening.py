@@ -9,9 +9,8 @@ from fnmatch import fnmatchcase
 
 from mcp_types import Tool
 
-from kgot_core.contracts.tools import ToolContext
+from kgot_core.contracts.tools import ToolContext, ToolPart
 from kgot_core.errors import KgotError
-from kgot_core.providers import Part, Problem
 from kgot_tools_mcp.connection import Connection
 from kgot_tools_mcp.naming import names_of
 from kgot_tools_mcp.servers import Server, Unusable, find_servers
@@ -50,18 +49,18 @@ def create(settings: McpSettings, context: ToolContext) -> Sequence[McpTool]:
     return made
 
 
-def parts(settings: McpSettings) -> Sequence[Part]:
+def parts(settings: McpSettings) -> Sequence[ToolPart]:
     """Tells of each server which tools it offers now, or why it cannot be used."""
     found = list(find_servers(settings))
-    told = {one.name: Part(one.name, problem=_problem(one.error)) for one in found if isinstance(one, Unusable)}
+    told = {one.name: _unusable(one.name, one.error) for one in found if isinstance(one, Unusable)}
     connections = [Connection(one) for one in found if isinstance(one, Server)]
     try:
         for connection, offered in _opened(connections):
             server = connection.server
             if isinstance(offered, KgotError):
-                told[server.name] = Part(server.name, problem=_problem(offered))
+                told[server.name] = _unusable(server.name, offered)
             else:
-                told[server.name] = Part(server.name, _summary(server, offered))
+                told[server.name] = ToolPart(server.name, _summary(server, offered))
     finally:
         _close(connections)
     return [told[one.name] for one in found]
@@ -115,8 +114,8 @@ def _summary(server: Server, offered: Sequence[Tool]) -> str:
     return f"{len(shown)} tools: {', '.join(shown[:MOST_SHOWN])}{more}" if shown else "it offers no tools"
 
 
-def _problem(error: KgotError) -> Problem:
-    return Problem(error.message, error.hint)
+def _unusable(name: str, error: KgotError) -> ToolPart:
+    return ToolPart(name, problem=error.message, hint=error.hint)
 
 
 def _title(name: str) -> str:

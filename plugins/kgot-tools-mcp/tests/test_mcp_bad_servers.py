@@ -97,8 +97,8 @@ def test_what_each_server_offers_or_lacks_is_told_to_the_user(program: Any) -> N
     told = parts(McpSettings(servers={"harbour": good, "bad": ServerSettings(command="kgot-no-such-program")}))
     bad, harbour = told
     assert (bad.name, harbour.name) == ("bad", "harbour")
-    assert bad.problem is not None and "there is no program kgot-no-such-program" in bad.problem.message
-    assert harbour.problem is None and harbour.summary == "2 tools: harbour_ships_of, harbour_register_ship"
+    assert "there is no program kgot-no-such-program" in bad.problem and "servers.bad.command" in bad.hint
+    assert harbour.problem == "" and harbour.summary == "2 tools: harbour_ships_of, harbour_register_ship"
 
 
 def is_alive(process: int) -> bool:
