@@ -7,3 +7,4 @@ class TestSqlite(BackendSuite):
     provider = kgot_graph_backends()[0]
     keeps_graph = False
     endless = "WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n"
+    several_rows = "SELECT name FROM node"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -23,6 +23,8 @@ OpenGraph = Callable[..., Driver]
 
 class QueryTests(Suite):
     """Queries and their rows."""
+
+    several_rows: ClassVar[str]
 
     def test_query_examples_give_their_answers(self, graph: Driver) -> None:
         graph.write_examples()
@@ -58,13 +60,19 @@ class QueryTests(Suite):
 
     def test_rows_are_limited(self, graph: Driver) -> None:
         graph.write_examples()
+        queries = [example.query for example in graph.backend.dialect.query_examples]
+        if self.several_rows:
+            queries.append(self.several_rows)
+            assert len(graph.query(self.several_rows)) > 1, f"several_rows has to give several: {self.several_rows}"
         most = 0
-        for example in graph.backend.dialect.query_examples:
-            most = max(most, len(graph.query(example.query)))
-            rows = graph.query(example.query, rows=1)
+        for query in queries:
+            most = max(most, len(graph.query(query)))
+            rows = graph.query(query, rows=1)
             assert len(rows) == 1, f"call.rows is 1, but {len(rows)} rows came: cut the rows off, do not refuse"
         if most < 2:
-            warnings.warn("no query example gives two rows, so the row limit was not tested", stacklevel=1)
+            warnings.warn(
+                "no query example gives two rows, so the row limit was not tested: set several_rows", stacklevel=1
+            )
 
     def test_nothing_found_is_no_row(self, graph: Driver) -> None:
         nothing = False

@@ -79,6 +79,8 @@ class BackendSuite(StatementTests, QueryTests, ApplyTests, OpeningTests):
             ``None`` accepts that any rare value is refused. Plain values cannot be refused.
         endless: A query that never ends on the graph of the examples, for the test of ``cancel``; empty where the
             language cannot say one.
+        several_rows: A query that gives two rows or more on the graph of the examples, for the test of the row limit;
+            needed where no example of the dialect does.
         patience: Seconds that a cancelled call may take to end, at most.
         reuse: One open backend may serve several tests, emptied in between: for stores that are slow to open.
     """
@@ -92,6 +94,7 @@ class BackendSuite(StatementTests, QueryTests, ApplyTests, OpeningTests):
             "keeps_graph",
             "refused_values",
             "endless",
+            "several_rows",
             "patience",
             "reuse",
         }
@@ -101,6 +104,7 @@ class BackendSuite(StatementTests, QueryTests, ApplyTests, OpeningTests):
     keeps_graph: ClassVar[bool | None] = None
     refused_values: ClassVar[Mapping[str, str] | None] = None
     endless: ClassVar[str] = ""
+    several_rows: ClassVar[str] = ""
     patience: ClassVar[float] = 10.0
     reuse: ClassVar[bool] = False
 

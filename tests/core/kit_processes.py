@@ -39,3 +39,24 @@ def jail_of(host: int) -> list[int]:
     own = [pid for pid in descendants(host) if b"jail.worker" in Path(f"/proc/{pid}/cmdline").read_bytes()]
     assert own, "no jail is running"
     return own
+
+
+def first_of(jail: list[int]) -> int:
+    """Gives the worker of a jail: its first process, which runs no job itself."""
+    (found,) = (pid for pid in jail if _numbers(pid)[1:] and _numbers(pid)[-1] == 1)
+    return found
+
+
+def waiting_in(jail: list[int]) -> int:
+    """Waits for the process that waits for the next job, and gives it."""
+    worker = first_of(jail)
+    for _ in range(100_000):
+        if found := descendants(worker):
+            return found[0]
+    raise AssertionError("no process waits for a job")
+
+
+def _numbers(pid: int) -> list[int]:
+    """Gives a process's number in each space of process numbers, its own last."""
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return next([int(number) for number in line.split()[1:]] for line in lines if line.startswith("NSpid:"))

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -102,3 +103,11 @@ def test_ordinary_user_has_the_same_jail(sandbox):
         "processes",
         "Read-only file system: '/x'",
     ], run.stderr
+
+
+def test_a_job_whose_waiting_process_was_lost_gets_another(session, processes):
+    assert session.run(ADD).value == 1
+    waiting = processes.waiting_in(processes.jail_of(os.getpid()))
+    os.kill(waiting, signal.SIGKILL)
+    assert processes.gone([waiting])
+    assert session.run(ADD).value == 2

@@ -46,7 +46,7 @@ def kill_worker(session, sandbox, request, processes) -> Callable[[], None]:
 
     def kill_process() -> None:
         jail = processes.jail_of(os.getpid())
-        os.kill(jail[-1], signal.SIGKILL)
+        os.kill(processes.first_of(jail), signal.SIGKILL)
         assert processes.gone(jail)
 
     def kill_container() -> None:

@@ -9,12 +9,13 @@ import select
 import signal
 import struct
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 from . import wire
-from .lock import Kernel
-from .script import describe, run_child
+from .ahead import Ahead
+from .script import describe
 from .watch import Watch
 
 _MAX_OUTCOME = 64 * 1024
@@ -55,32 +56,51 @@ class Outcome:
         del self.tail[: -2 * self.limits["output_chars"] or None]
 
 
-def run_job(job: dict[str, Any], names: dict[str, Any], inlet: int, kernel: Kernel, places: list[str]) -> Outcome:
+def run_job(
+    job: dict[str, Any],
+    ahead: Ahead,
+    inlet: int,
+    again: Callable[[], Ahead],
+    commit: Callable[[Outcome], None],
+    places: list[str],
+) -> Outcome:
     """Runs a job in a child process until it ends or passes a limit; afterwards the jail holds only the worker.
+
+    Args:
+        job: The job.
+        ahead: The process that waits for it.
+        inlet: What the host writes into.
+        again: Makes another such process, where that one has ended meanwhile.
+        commit: Takes the outcome over into the worker, once it is certain.
+        places: The writable file systems.
 
     Raises:
         EOFError: The host has gone.
     """
     outcome = Outcome(job["limits"])
     began = time.monotonic()
-    output, output_end = os.pipe()
-    result, result_end = os.pipe()
+    watch = Watch(job["limits"], places)
+    if not ahead.give(job):
+        ahead.close()
+        ahead = again()
+        ahead.give(job)
     try:
-        watch = Watch(job["limits"], places)
-        child = os.fork()
-        if child == 0:
-            run_child(job, names, output_end, result_end, kernel)
-        os.close(output_end)
-        os.close(result_end)
         told = bytearray()
-        status = _follow(outcome, watch, child, output, result, inlet, told)
-        status = end_all(child, status)
-        _drain(outcome, output, result, told)
+        status = _follow(outcome, watch, ahead.pid, ahead.output, ahead.result, inlet, told)
+        whole = _complete(told) and not outcome.limit
+        if whole:
+            # Nothing that a process says or does any more counts, so the kernel may take them down meanwhile.
+            _kill_all()
+            _judge(outcome, bytes(told), 0)
+            commit(outcome)
+        status = end_all(ahead.pid, status)
+        _drain(outcome, ahead.output, ahead.result, told)
     finally:
-        os.close(output)
-        os.close(result)
-    if not outcome.limit:
-        _judge(outcome, bytes(told), status)
+        ahead.close()
+    if not whole:
+        if not outcome.limit:
+            _judge(outcome, bytes(told), status)
+        commit(outcome)
     outcome.seconds = time.monotonic() - began
     return outcome
 
@@ -129,14 +149,18 @@ def end_all(child: int, status: int | None) -> int:
     """Ends every process of the jail but this one, which is its first; gives the child's status."""
     assert os.getpid() == 1
     while True:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(-1, signal.SIGKILL)
+        _kill_all()
         try:
             pid, ended = os.waitpid(-1, 0)
         except ChildProcessError:
             return status or 0
         if pid == child:
             status = ended
+
+
+def _kill_all() -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(-1, signal.SIGKILL)
 
 
 def _drain(outcome: Outcome, output: int, result: int, told: bytearray) -> None:

@@ -38,19 +38,18 @@ _dumps = json.dumps
 _exit = os._exit
 
 
-def run_child(job: dict[str, Any], names: dict[str, Any], output: int, result: int, kernel: Kernel) -> None:
+def run_child(job: dict[str, Any], names: dict[str, Any], result: int, kernel: Kernel) -> None:
     """Runs a job and never returns.
 
     Args:
         job: The job as the host sent it.
         names: The warm worker's namespace; this process has its own copy.
-        output: Where everything that is printed goes.
         result: Where the outcome goes: two lengths, the outcome as JSON, the value as JSON.
         kernel: For making this process ordinary again.
     """
     try:
         own = os.getpid()
-        _prepare(job["limits"], output, result, kernel)
+        _prepare(job["limits"], kernel)
         outcome, value = _run(job, names)
         with contextlib.suppress(BaseException):
             sys.stdout.flush()
@@ -64,14 +63,32 @@ def run_child(job: dict[str, Any], names: dict[str, Any], output: int, result: i
         _exit(0)
 
 
-def _prepare(limits: dict[str, Any], output: int, result: int, kernel: Kernel) -> None:
+def warm(names: dict[str, Any]) -> None:
+    """Runs a script that does nothing: the pages that every script writes to become this process's own beforehand."""
+    limits = {"output_chars": 1}
+    _run({"code": "0", "inputs": {}, "before": "0", "after": "[0]", "limits": limits}, dict(names))
+
+
+def settle(output: int, *kept: int) -> None:
+    """Makes a process one of its own, with nothing open but what it needs.
+
+    Args:
+        output: Where everything that is printed goes.
+        kept: Further files that stay open.
+    """
     nothing = os.open("/dev/null", os.O_RDONLY)
     for source, target in ((nothing, 0), (output, 1), (output, 2)):
         os.dup2(source, target)
-    os.closerange(3, result)
-    os.closerange(result + 1, 4096)
+    first = 3
+    for file in sorted(kept):
+        os.closerange(first, file)
+        first = file + 1
+    os.closerange(first, 4096)
     os.setsid()
     gc.freeze()
+
+
+def _prepare(limits: dict[str, Any], kernel: Kernel) -> None:
     kernel.set_dumpable(True)
     memory = pages("self", 0) * resource.getpagesize() + limits["memory_mb"] * _MIB
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

@@ -11,11 +11,13 @@ import signal
 import sys
 import types
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from . import files, wire
+from .ahead import Ahead
 from .lock import Kernel, give_up_rights, guard
-from .run import finish, run_job
+from .run import Outcome, finish, run_job
 from .script import describe
 
 _GRACE = 5.0
@@ -95,14 +97,21 @@ def prepare(config: dict[str, Any]) -> dict[str, Any]:
 
 def serve(host: Host, names: dict[str, Any], kernel: Kernel, places: list[str]) -> None:
     """Runs jobs until the host goes."""
+
+    def fork() -> Ahead:
+        return Ahead(names, kernel)
+
+    def commit(job: dict[str, Any], outcome: Outcome) -> None:
+        with bounded(job["limits"]["seconds"] + _GRACE):
+            finish(job, outcome, names)
+
+    ahead = fork()
     while True:
         job = host.receive()
         if job["op"] != "job":
             continue
         given = {file["name"]: files.write_file(file["name"], host.read(file["size"])) for file in job["files"]}
-        outcome = run_job(job, names, host.inlet, kernel, places)
-        with bounded(job["limits"]["seconds"] + _GRACE):
-            finish(job, outcome, names)
+        outcome = run_job(job, ahead, host.inlet, fork, partial(commit, job), places)
         found: list[dict[str, Any]] = []
         note = ""
         if job["collect"] and outcome.limit != "files":
@@ -113,6 +122,7 @@ def serve(host: Host, names: dict[str, Any], kernel: Kernel, places: list[str]) 
                 host.write(part)
         files.empty(places)
         files.make_folders()
+        ahead = fork()
 
 
 def main() -> None:

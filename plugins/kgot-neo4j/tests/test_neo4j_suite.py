@@ -16,6 +16,7 @@ pytestmark = pytest.mark.xdist_group("neo4j")
 class TestNeo4jSuite(BackendSuite):
     keeps_graph = True
     endless = "UNWIND range(1, 1000000000) AS x UNWIND range(1, 1000000000) AS y RETURN count(*) AS n"
+    several_rows = "MATCH (n) RETURN n.name AS name"
     refused_values = None
 
     @pytest.fixture

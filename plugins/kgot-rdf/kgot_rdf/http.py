@@ -12,7 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from urllib.parse import SplitResult, urlencode, urlsplit
 
 from kgot_core.errors import QueryError, Refused, StoreError, StoreUnavailable
-from kgot_rdf.http_body import OneSegment, OneSegmentTls, cause, limit, read_body, shown, too_long
+from kgot_rdf.connection import Connection, CutOff, NoAnswer, TlsConnection, limit
+from kgot_rdf.http_body import cause, shown, too_long
 from kgot_rdf.messages import syntax_error
 from kgot_rdf.text import Built
 
@@ -41,8 +42,6 @@ class Uncertain(StoreUnavailable):
 class SparqlClient:
     """One connection to a SPARQL server, or one to each of two where queries and updates have other hosts.
 
-    Python's own HTTP client: it costs a third of what larger ones do, which counts for small statements.
-
     Args:
         query_url: Address for queries.
         update_url: Address for updates.
@@ -55,7 +54,7 @@ class SparqlClient:
         self._update_url = update_url
         self._headers = dict(headers)
         self._connect_seconds = connect_seconds
-        self._connections: dict[tuple[str, str], OneSegment] = {}
+        self._connections: dict[tuple[str, str], Connection] = {}
         self._cancelled = False
 
     def query(self, text: str, accept: str, graphs: Sequence[str], seconds: float, built: Built | None = None) -> bytes:
@@ -138,22 +137,20 @@ class SparqlClient:
             connection.post(path, content, {**self._headers, **headers})
             if meanwhile is not None:
                 meanwhile()
-            limit(connection, end)
-            response = connection.getresponse()
-            body = read_body(connection, response, end)
-        except (http.client.HTTPException, OSError) as error:
+            answer = connection.answer(end)
+        except (http.client.HTTPException, CutOff, NoAnswer, OSError) as error:
             connection.close()
             raise self._broken(url, built, error, seconds) from None
         except BaseException:
             connection.close()
             raise
-        return response.status, (response.getheader("content-type") or "").lower(), body
+        return answer.status, answer.headers.get("content-type", "").lower(), answer.body
 
-    def _connected(self, url: str, parts: SplitResult, end: float) -> OneSegment:
+    def _connected(self, url: str, parts: SplitResult, end: float) -> Connection:
         key = parts.scheme, parts.netloc
         connection = self._connections.get(key)
         if connection is None:
-            kind = OneSegmentTls if parts.scheme == "https" else OneSegment
+            kind = TlsConnection if parts.scheme == "https" else Connection
             connection = self._connections[key] = kind(parts.hostname or "", parts.port)
         if connection.sock is not None and select.select([connection.sock], [], [], 0)[0]:
             # The server has closed it meanwhile, or it holds the rest of an answer that nobody waits for.
@@ -173,7 +170,7 @@ class SparqlClient:
     def _broken(self, url: str, built: Built | None, error: Exception, seconds: float) -> StoreError:
         if self._cancelled:
             failure = QueryError("the statement was cancelled; nothing was changed")
-        elif isinstance(error, TimeoutError | http.client.IncompleteRead):
+        elif isinstance(error, TimeoutError | CutOff):
             failure = too_long(seconds)
         else:
             return Uncertain(f"the connection to the SPARQL server at {shown(url)} broke: {cause(error)}")

@@ -3,45 +3,12 @@
 from __future__ import annotations
 
 import base64
-import http.client
 import json
-import time
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
 from kgot_core.errors import QueryError
-
-MOST_BYTES = 64 << 20
-PART = 1 << 18
-
-
-class OneSegment(http.client.HTTPConnection):
-    """A connection that sends head and body of a request at once: some servers wait long for the second part."""
-
-    def __init__(self, *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        self._held: bytearray | None = None
-
-    def send(self, data: Any) -> None:
-        """Sends data, or holds it back."""
-        if self._held is None:
-            super().send(data)
-        else:
-            self._held += data
-
-    def post(self, path: str, content: bytes, headers: Mapping[str, str]) -> None:
-        """Sends a request."""
-        self._held = bytearray()
-        try:
-            self.request("POST", path, content, dict(headers))
-        finally:
-            held, self._held = self._held, None
-        self.send(held)
-
-
-class OneSegmentTls(OneSegment, http.client.HTTPSConnection):
-    """The same over TLS."""
 
 
 def read_json(body: bytes, seconds: float) -> Mapping[str, Any]:
@@ -72,34 +39,6 @@ def shown(url: str) -> str:
     """Gives an address without what may be secret in it."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
-
-
-def limit(connection: http.client.HTTPConnection, end: float) -> None:
-    """Lets the next step on the connection take no longer than until a moment of the monotonic clock."""
-    if connection.sock is not None:
-        connection.sock.settimeout(max(0.01, end - time.monotonic()))
-
-
-def read_body(connection: http.client.HTTPConnection, response: http.client.HTTPResponse, end: float) -> bytes:
-    """Reads a body to its end.
-
-    Raises:
-        QueryError: It is too large.
-        TimeoutError: The time is up.
-    """
-    body = response.read(PART)
-    if len(body) < PART:
-        return body
-    parts, size = [body], len(body)
-    while part := response.read(PART):
-        parts.append(part)
-        size += len(part)
-        if size > MOST_BYTES:
-            raise QueryError("the result is too large; ask for less")
-        if time.monotonic() > end:
-            raise TimeoutError
-        limit(connection, end)
-    return b"".join(parts)
 
 
 def too_long(seconds: float) -> QueryError:

@@ -42,7 +42,11 @@ def check_format(settings: FormatSettings) -> Problem | None:
 
 
 def _check_libraries() -> Problem | None:
-    for module, need in (("pyoxigraph", "pyoxigraph>=0.5.13,<0.6"), ("rdflib", "rdflib>=7,<8")):
+    for module, need in (
+        ("httptools", "httptools>=0.6.4,<1"),
+        ("pyoxigraph", "pyoxigraph>=0.5.13,<0.6"),
+        ("rdflib", "rdflib>=7,<8"),
+    ):
         if importlib.util.find_spec(module) is None:
             return Problem(f"{module} is not installed", f"pip install '{need}'")
     return None

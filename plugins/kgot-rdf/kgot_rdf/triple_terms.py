@@ -30,11 +30,18 @@ def triple_term(tokens: Sequence[Token]) -> tuple[Token, str] | None:
         The token and what is not allowed there; ``None`` where there is none.
     """
     for index, token in enumerate(tokens):
-        after = tokens[index + 1].text if index + 1 < len(tokens) else ""
-        form = token.text if token.text in ("<<", "~") else ""
-        if (token.text, after) in (("{", "|"), ("|", "}")):
-            form = token.text + after
-        elif token.word in _FUNCTIONS:
+        form = ""
+        if token.kind == "mark":
+            if token.text in ("<<", "~"):
+                form = token.text
+            elif token.text == "|":
+                before = tokens[index - 1] if index else token
+                after = tokens[index + 1] if index + 1 < len(tokens) else token
+                if before.text == "{":
+                    token, form = before, "{|"
+                elif after.text == "}":
+                    form = "|}"
+        elif token.kind == "word" and token.word in _FUNCTIONS:
             form = token.text
         if form:
             return token, f"{form} is not allowed: {INSTEAD}"

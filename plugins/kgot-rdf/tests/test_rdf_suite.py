@@ -19,6 +19,7 @@ class TestEmbedded(BackendSuite):
     provider: ClassVar[Any] = next(provider for provider in kgot_graph_backends() if provider.name == "rdf")
     reuse = True
     endless = ENDLESS
+    several_rows = "SELECT ?name { ?thing :name ?name }"
 
     @pytest.fixture
     def sandbox(self) -> Sandbox:
@@ -30,6 +31,7 @@ class TestOxigraph(BackendSuite):
     server: ClassVar[str] = "oxigraph"
     reuse = True
     endless = ENDLESS
+    several_rows = "SELECT ?name { ?thing :name ?name }"
     keeps_graph = False
 
     @pytest.fixture

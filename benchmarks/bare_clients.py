@@ -1,0 +1,170 @@
+"""The stores that ``stores.py`` measures: how each is opened on a real server, and the bare client beside it.
+
+A bare client sends what the backend sends, byte for byte, with nothing around it: for Neo4j the driver with the
+statement, the note of the call's id and the time limit, in one transaction; for SPARQL the same update on one HTTP
+connection.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import runpy
+import socket
+import tempfile
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from kgot_core.contracts.backend import GraphBackend, GraphScope, OpenContext
+from kgot_core.contracts.sandbox import Sandbox
+from kgot_core.providers import SandboxProvider
+from kgot_core.sandboxes.providers import BWRAP, MONTY
+
+SERVERS = Path(__file__).parents[1] / "tests" / "servers"
+NAMES = ("networkx", "networkx-monty", "rdf", "neo4j", "oxigraph", "fuseki", "rdf4j")
+SECONDS = 600.0
+
+
+class Bare(ABC):
+    """A client without a backend around it."""
+
+    @abstractmethod
+    def write(self, number: int) -> None:
+        """Sends what the backend sends for the write with this number, under other names."""
+
+
+class BareDriver(Bare):
+    """Neo4j's driver, with one session.
+
+    Args:
+        backend: The open backend; its connection says where, and holds the database.
+        statement: Gives the statement of a write under other names.
+    """
+
+    def __init__(self, backend: Any, statement: Any) -> None:
+        from kgot_neo4j.statements import ready_to_write
+        from kgot_neo4j.transactions import NOTE
+
+        self._note = NOTE
+        self._connection = backend._connection
+        self._session = self._connection.session(write=True, rows=10_000)
+        self._text = lambda number: ready_to_write(statement(number))[0][0].text
+        self._made: dict[int, str] = {}
+
+    def prepare(self, numbers: range) -> None:
+        """Makes the texts before the clock runs."""
+        self._made = {number: self._text(number) for number in numbers}
+
+    def write(self, number: int) -> None:
+        """See :class:`Bare`."""
+        holder = self._connection.holder
+        with self._session.begin_transaction(**self._connection.limits(30)) as transaction:
+            result = transaction.run(self._made[number])
+            rows = [row.values() for row in result] if result.keys() else []
+            counters = result.consume().counters
+            told = {
+                "id": f"call bare {number}",
+                "attempt": f"bare {number}",
+                "made_nodes": counters.nodes_created,
+                "made_edges": counters.relationships_created,
+                "holder": holder,
+                "nodes": [place for row in rows for place in row[0]],
+                "edges": [place for row in rows for place in row[1]],
+            }
+            transaction.run(self._note, told).single()
+            transaction.commit()
+
+
+class BareHttp(Bare):
+    """Python's HTTP client on one connection.
+
+    Args:
+        backend: The open backend, whose updates are noted.
+        url: The server's address for updates.
+    """
+
+    def __init__(self, backend: Any, url: str) -> None:
+        client = backend._store._client
+        self.sent: list[str] = []
+        send = client.update
+
+        def noting(text: str, *rest: Any) -> None:
+            self.sent.append(text)
+            send(text, *rest)
+
+        client.update = noting
+        self._parts = urlsplit(url)
+        self._connection = http.client.HTTPConnection(self._parts.hostname or "", self._parts.port, timeout=30)
+        self._connection.connect()
+        self._connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+    def write(self, number: int) -> None:
+        """See :class:`Bare`; sends the last update of the backend once more."""
+        body = self.sent[-1].replace("Extra", "Bare").encode()
+        headers = {"Content-Type": "application/sparql-update; charset=utf-8", "Accept": "*/*"}
+        self._connection.request("POST", self._parts.path, body, headers)
+        answer = self._connection.getresponse()
+        answer.read()
+        if answer.status >= 300:
+            raise RuntimeError(f"the server answered {answer.status}")
+
+
+def sandbox_of(name: str) -> Sandbox:
+    """Gives the sandbox in which networkx runs scripts."""
+    provider: SandboxProvider = MONTY if name.endswith("monty") else BWRAP
+    settings = provider.settings()
+    if problem := provider.check(settings):
+        raise RuntimeError(f"{provider.name}: {problem.message}")
+    return provider.open(settings)
+
+
+@contextlib.contextmanager
+def opened(name: str, statement: Any) -> Iterator[tuple[GraphBackend, Bare | None]]:
+    """Opens a store, its server included, for the time of the block.
+
+    Args:
+        name: One of ``NAMES``.
+        statement: Gives the statement of a write under other names.
+
+    Yields:
+        The backend, and the bare client, which an embedded store does not have.
+    """
+    context = OpenContext(GraphScope("measured"), sandbox_of(name) if "networkx" in name else None)  # type: ignore[arg-type]
+    with contextlib.ExitStack() as stack:
+        bare: Bare | None = None
+        backend: GraphBackend
+        if name.startswith("networkx"):
+            from kgot_networkx.plugin import open_backend
+            from kgot_networkx.settings import NetworkxSettings
+
+            backend = open_backend(NetworkxSettings(load_seconds=SECONDS, memory_mb=2_048), context)
+        elif name == "rdf":
+            from kgot_rdf.plugin import open_backend as open_rdf
+            from kgot_rdf.settings import RdfSettings
+
+            backend = open_rdf(RdfSettings(load_seconds=SECONDS), context)
+        elif name == "neo4j":
+            from kgot_neo4j.opening import open_graph
+            from kgot_neo4j.settings import Neo4jSettings
+
+            kit = runpy.run_path(str(SERVERS / "neo4j_server.py"))
+            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="kgot-neo4j-"))
+            server = kit["Neo4jServer"](Path(folder)).start()
+            stack.callback(server.kill)
+            backend = open_graph(
+                Neo4jSettings(uri=server.uri, password=kit["PASSWORD"], query_seconds=SECONDS), context
+            )
+            bare = BareDriver(backend, statement)
+        else:
+            from kgot_rdf.plugin import open_remote_backend
+            from kgot_rdf.settings import RemoteSettings
+
+            server = stack.enter_context(runpy.run_path(str(SERVERS / "sparql_servers.py"))["running"](name))
+            settings = RemoteSettings(query_url=server.query_url, update_url=server.update_url, load_seconds=SECONDS)
+            backend = open_remote_backend(settings, context)
+            bare = BareHttp(backend, server.update_url)
+        stack.callback(backend.close)
+        yield backend, bare
