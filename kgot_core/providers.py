@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from kgot_core.contracts.sink import Sink
     from kgot_core.contracts.solver import Solver
     from kgot_core.contracts.strategy import Strategy
-    from kgot_core.contracts.tools import ToolContext
+    from kgot_core.contracts.tools import ToolContext, ToolPart
     from kgot_core.contracts.voter import Voter
     from kgot_core.graph.elements import GraphSnapshot
     from kgot_core.graph.losses import Losses
@@ -144,6 +144,8 @@ class ToolProvider(Provider):
         parallel: Calls of it may run side by side.
         seconds: Wall time of one call.
         default: Offered without being asked for by name.
+        parts: Tells ``kgot doctor`` and ``kgot tools list`` what each place, such as a server, that the tools come from
+            offers now.
     """
 
     kind: ClassVar[ProviderKind] = "tool"
@@ -152,6 +154,7 @@ class ToolProvider(Provider):
     parallel: bool = True
     seconds: float = 300.0
     default: bool = True
+    parts: Callable[[Any], Sequence[ToolPart]] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

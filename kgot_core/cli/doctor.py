@@ -111,7 +111,7 @@ def _sandboxes(registry: PluginRegistry, settings: Settings) -> Iterator[Finding
 def _kind(registry: PluginRegistry, settings: Settings, kind: Any) -> Iterator[Finding]:
     """Checks every provider of a kind; one that is not ready only matters to those who want it."""
     from kgot_core.errors import KgotError
-    from kgot_core.session.checks import problem_of, unreachable
+    from kgot_core.session.checks import parts_of, problem_of, unreachable
     from kgot_core.settings import provider_settings
 
     providers = registry.all(kind)
@@ -128,6 +128,12 @@ def _kind(registry: PluginRegistry, settings: Settings, kind: Any) -> Iterator[F
             yield Finding(f"{kind} {provider.name}", "note", problem.message, problem.hint)
         else:
             yield Finding(f"{kind} {provider.name}", "ok", "ready")
+            for part in parts_of(provider, values):
+                what = f"{kind} {provider.name} {part.name}".rstrip()
+                if part.problem:
+                    yield Finding(what, "note", part.problem, part.hint)
+                else:
+                    yield Finding(what, "ok", part.summary)
 
 
 def _runs(settings: Settings) -> Finding:

@@ -68,20 +68,27 @@ def call_tool(
 
 
 def _rows(registry: PluginRegistry, settings: Settings) -> list[dict[str, str]]:
+    from kgot_core.session.checks import parts_of
     from kgot_core.session.one_tool import all_tools
     from kgot_core.session.tools import find_tools
 
     of_run = {entry.provider.name for entry in find_tools(registry, settings, ())}
     packages = {provider.name: package for package, provider in registry.all("tool")}
-    return [
-        {
-            "tool": entry.provider.name,
-            "package": packages[entry.provider.name],
-            "state": "not ready" if entry.ready else "ready" if entry.provider.name in of_run else "by name only",
-            "about": entry.ready or entry.provider.summary,
-        }
-        for entry in all_tools(registry, settings)
-    ]
+    rows: list[dict[str, str]] = []
+    for entry in all_tools(registry, settings):
+        name, state = entry.provider.name, "ready" if entry.provider.name in of_run else "by name only"
+        rows.append(
+            _row(name, packages[name], "not ready" if entry.ready else state, entry.ready or entry.provider.summary)
+        )
+        if not entry.ready:
+            for part in parts_of(entry.provider, entry.settings):
+                about = part.problem or part.summary
+                rows.append(_row(f"{name} {part.name}", packages[name], "not ready" if part.problem else state, about))
+    return rows
+
+
+def _row(tool: str, package: str, state: str, about: str) -> dict[str, str]:
+    return {"tool": tool, "package": package, "state": state, "about": about}
 
 
 def _pair(text: str) -> tuple[str, str]:

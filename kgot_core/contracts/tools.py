@@ -65,6 +65,23 @@ class ToolResult:
     whole: str = ""
 
 
+@dataclass(frozen=True)
+class ToolPart:
+    """One of several places that a provider's tools come from, such as a server.
+
+    Attributes:
+        name: Its name, as it stands in settings.
+        summary: What it offers, in a line.
+        problem: Why it cannot be used; empty where it can.
+        hint: The next step then.
+    """
+
+    name: str
+    summary: str = ""
+    problem: str = ""
+    hint: str = ""
+
+
 class RunFiles(Protocol):
     """Files that tools of one run may read and write: attachments, and what tools made."""
 
@@ -162,6 +179,14 @@ class ToolContext(Protocol):
 
         It is called on a thread of its own, the last one named first, and for a few seconds at most; what it raises is
         logged.
+        """
+
+    def leave_out(self, name: str, cause: str) -> None:
+        """Tells, while tools are made, that one of them or a part of them is missing in this run, and why.
+
+        Args:
+            name: What is missing, as the user knows it.
+            cause: Why, in one line.
         """
 
     async def once(self, key: str, function: Callable[[], Awaitable[JsonValue]]) -> JsonValue:

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 from kgot_core.contracts.backend import GraphBackend, OpenContext
 from kgot_core.contracts.dialect import Dialect, dialect_from_json
 from kgot_core.contracts.model import ToolSpec
-from kgot_core.contracts.tools import ToolContext
 from kgot_core.errors import KgotError, StoreError
 from kgot_core.events import GraphOpened, GraphWritten, ToolsOpened
 from kgot_core.graph.elements import snapshot_from_json, snapshot_to_json
 from kgot_core.graph.fold import TaskGraph
 from kgot_core.run.concurrency.held import Held
 from kgot_core.run.concurrency.threads import in_thread
+from kgot_core.run.desks.tool_context import CallContext
 from kgot_core.run.desks.toolbox import OpenTool, describe
 from kgot_core.run.faults import said
 from kgot_core.run.parts import Parts, ToolEntry
@@ -89,7 +89,7 @@ def _backend(parts: Parts, context: OpenContext) -> GraphBackend:
 
 
 async def open_tools(
-    journal: Journal, entries: Sequence[ToolEntry], context: ToolContext, left_out: dict[str, str] | None = None
+    journal: Journal, entries: Sequence[ToolEntry], context: CallContext, left_out: dict[str, str] | None = None
 ) -> tuple[tuple[ToolSpec, ...], Mapping[str, OpenTool]]:
     """Makes the run's tools; one that cannot be made is left out with one line.
 
@@ -124,7 +124,7 @@ async def open_tools(
                     continue
                 tools[tool.tool.name] = tool
                 specs.append(asdict(describe(tool.tool)))
-        return ToolsOpened(specs=tuple(specs), left_out=left_out)
+        return ToolsOpened(specs=tuple(specs), left_out={**context.left_out, **left_out})
 
     event = await journal.call(ToolsOpened, "open/tools", {}, make)
     if left_out is not None:
@@ -141,7 +141,7 @@ def _by_name(specs: Iterable[ToolSpec]) -> dict[str, ToolSpec]:
     return {spec.name: spec for spec in specs}
 
 
-def _make(entry: ToolEntry, context: ToolContext) -> list[OpenTool]:
+def _make(entry: ToolEntry, context: CallContext) -> list[OpenTool]:
     if entry.ready:
         raise KgotError(entry.ready)
     made = entry.tools or entry.provider.create(entry.settings, context)

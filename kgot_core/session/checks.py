@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from kgot_core.contracts.model import ModelSpec, Role
+from kgot_core.contracts.tools import ToolPart
 from kgot_core.errors import KgotError, PluginError, UsageError
-from kgot_core.providers import BackendProvider, ModelProvider, Problem, Provider
+from kgot_core.providers import BackendProvider, ModelProvider, Problem, Provider, ToolProvider
 from kgot_core.run.faults import said
 from kgot_core.settings import Settings, provider_settings
 
@@ -34,6 +35,19 @@ def unreachable(provider: Provider, settings: Any, keep: bool) -> Problem | None
     """
     reach = provider.reach if isinstance(provider, BackendProvider) else None
     return _asked(lambda values: reach(values, keep), settings) if reach else None
+
+
+def parts_of(provider: Provider, settings: Any) -> Sequence[ToolPart]:
+    """Asks a tool's provider what each of the places that its tools come from offers; empty where it has one."""
+    ask = provider.parts if isinstance(provider, ToolProvider) else None
+    if ask is None:
+        return ()
+    try:
+        return tuple(ask(settings))
+    except KgotError as error:
+        return (ToolPart("its parts", problem=error.message, hint=error.hint),)
+    except (Exception, SystemExit) as error:
+        return (ToolPart("its parts", problem=f"they cannot be looked at: {said(error)}"),)
 
 
 def _asked(ask: Callable[[Any], Problem | None], settings: Any) -> Problem | None:

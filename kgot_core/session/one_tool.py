@@ -136,7 +136,9 @@ def _spec(name: str, specs: Sequence[ToolSpec], left_out: Mapping[str, str]) -> 
             return spec
     if name in left_out:
         raise UsageError(f"the tool {name} is not ready: {left_out[name]}")
-    raise UsageError(unknown_tool(name, nearest(name, [spec.name for spec in specs]), [spec.name for spec in specs]))
+    names = [spec.name for spec in specs]
+    hint = "kgot tools list tells what is missing, and why" if left_out else ""
+    raise UsageError(unknown_tool(name, nearest(name, names), names), hint=hint)
 
 
 def _typed(spec: ToolSpec, arguments: Mapping[str, str]) -> dict[str, Any]:

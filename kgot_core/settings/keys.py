@@ -6,7 +6,7 @@ import dataclasses
 import difflib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
 from kgot_core.errors import UsageError
 from kgot_core.settings.names import KeyPath, fold, key_text
@@ -15,6 +15,9 @@ from kgot_core.settings.schema import SECTIONS, CoreSettings, ModelSettings
 if TYPE_CHECKING:
     from kgot_core.plugins import PluginRegistry
     from kgot_core.providers import Provider
+
+NAMED = "<name>"
+"""Stands in a key for the name of a table that the user chooses."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,9 @@ def _keys(kind: type, path: KeyPath, described: Mapping[str, Mapping[str, Any]])
         if dataclasses.is_dataclass(inner) and isinstance(inner, type):
             yield from _keys(inner, place, field.metadata.get("fields", {}))
             continue
+        if (table := named_tables(inner)) is not None:
+            yield from _keys(table, (*place, NAMED), {})
+            continue
         default = field.default if field.default_factory is dataclasses.MISSING else field.default_factory()
         yield Key(
             place,
@@ -86,6 +92,12 @@ def _keys(kind: type, path: KeyPath, described: Mapping[str, Mapping[str, Any]])
             said.get("maximum"),
             said.get("above"),
         )
+
+
+def named_tables(kind: Any) -> type | None:
+    """Gives the dataclass of a setting that holds tables under names of the user's: ``Mapping[str, Kind]``."""
+    inner = get_args(kind)[-1] if get_origin(kind) in (Mapping, dict) else None
+    return inner if isinstance(inner, type) and dataclasses.is_dataclass(inner) else None
 
 
 def _hints(kind: type) -> Mapping[str, Any]:
@@ -151,7 +163,7 @@ class Catalogue:
 
     def _of_provider(self, path: KeyPath) -> Key:
         providers = self._providers(path[0], path[1])
-        known = [key for provider in providers for key in keys_of(provider.settings, path[:2])]
+        known = [_called(key, path) for provider in providers for key in keys_of(provider.settings, path[:2])]
         # A setting may itself be a table: what it is marked as holds for all below it.
         matches = [key for key in known if path[: len(key.path)] == key.path]
         nested = [key for key in known if key.path[: len(path)] == path]
@@ -179,6 +191,12 @@ def unknown(path: KeyPath, names: Iterable[str]) -> UsageError:
     same_end = [name for name in names if name.rpartition(".")[2] == path[-1]]
     near = difflib.get_close_matches(wanted, names, n=1) or same_end[:1]
     return UsageError(f"there is no setting {wanted}", hint=f"did you mean {near[0]}?" if near else "kgot config show")
+
+
+def _called(key: Key, path: KeyPath) -> Key:
+    """Gives the key of a table that the user named, with the name that a path has in its place."""
+    named = (path[at] if part == NAMED and at < len(path) else part for at, part in enumerate(key.path))
+    return dataclasses.replace(key, path=tuple(named)) if NAMED in key.path else key
 
 
 def _either(marks: Iterable[bool | None]) -> bool | None:

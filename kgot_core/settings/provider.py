@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
 from kgot_core.errors import PluginError, UsageError
 from kgot_core.settings.build import Entry, absolute_paths, refusal
-from kgot_core.settings.keys import unknown
+from kgot_core.settings.keys import named_tables, unknown
 from kgot_core.settings.names import FILE_SUFFIX, KeyPath, fold, key_text, looks_secret
 from kgot_core.settings.schema import SECTIONS
 from kgot_core.settings.secrets import Secret, SecretText
@@ -110,6 +110,9 @@ def _refuse_unknown(kind: type, entries: Mapping[KeyPath, Entry]) -> None:
     for path, entry in entries.items():
         inner: Any = kind
         for depth in range(2, len(path)):
+            if (table := named_tables(inner)) is not None:
+                inner = table
+                continue
             if not (isinstance(inner, type) and dataclasses.is_dataclass(inner)):
                 break
             names = [field.name for field in dataclasses.fields(inner) if field.init]
@@ -121,6 +124,8 @@ def _refuse_unknown(kind: type, entries: Mapping[KeyPath, Entry]) -> None:
 
 
 def _without_none(kind: Any) -> Any:
+    if named_tables(kind) is not None:
+        return kind
     return next((item for item in get_args(kind) if dataclasses.is_dataclass(item)), kind)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import runpy
+import select
 import signal
 import subprocess
 from collections.abc import Iterator
@@ -42,7 +43,7 @@ TASKS[1]["level"] = TASKS[2]["level"] = "3"
 
 
 @pytest.fixture
-def stuck(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+def stuck(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Iterator[Any]:
     """A batch of which two tasks hang and two wait, in a process of its own."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("KGOT_CONFIG_DIR", environment()["KGOT_CONFIG_DIR"])
@@ -53,10 +54,13 @@ def stuck(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     env = environment(STUCK="1")
     env["PYTHONPATH"] += os.pathsep + str(tmp_path)
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    if "terminal" in request.fixturenames:
+        pipes["stderr"] = request.getfixturevalue("terminal")[1]
     process = program(["batch", "tasks.jsonl", "--out", "out", "--jobs", "2", *SET], tmp_path, env, **pipes)
     try:
-        for _ in range(2):
-            assert process.stdout.readline() == "reached\n", process.stderr.read()
+        # What a terminal shows has to be read all the time; whoever does that waits for the tasks there.
+        for _ in range(0 if "terminal" in request.fixturenames else 2):
+            assert process.stdout.readline() == "reached\n", process.stderr and process.stderr.read()
         yield process
     finally:
         process.kill()
@@ -92,6 +96,38 @@ def test_a_batch_that_runs_and_one_that_a_signal_ended(stuck: Any, number: int) 
     assert found["usage"]["requests"] == requests
     rows = [json.loads(line) for line in Path("out/results.jsonl").read_text().splitlines()]
     assert [row["task"] for row in rows] == ["a", "stuck-1", "stuck-2", "b"]
+
+
+@pytest.fixture
+def terminal() -> Iterator[tuple[int, int]]:
+    """A terminal: the end that a person sees, and the end that a program has."""
+    import pty
+
+    ends = pty.openpty()
+    yield ends
+    for end in ends:
+        os.close(end)
+
+
+def seen(terminal: int, text: str) -> str:
+    """Reads what a terminal shows until a text comes."""
+    shown = b""
+    while text.encode() not in shown:
+        ready, _, _ = select.select([terminal], [], [], 60)
+        assert ready, f"{text!r} does not come: {shown!r}"
+        shown += os.read(terminal, 65536)
+    return shown.decode(errors="replace")
+
+
+@unix
+def test_on_a_terminal_a_live_view_shows_what_runs(terminal: tuple[int, int], stuck: Any) -> None:
+    shown = seen(terminal[0], "stuck-2 \u00b7")
+    assert "4 tasks; kgot status" in shown
+    assert "0 of 4 done \u00b7 2 running \u00b7 2 waiting" in shown
+    stuck.send_signal(signal.SIGTERM)
+    shown = seen(terminal[0], "to go on: kgot resume")
+    assert "stuck-1 cancelled after" in shown and "\x1b[?25h" in shown, "the cursor is back"
+    assert stuck.wait(timeout=60) == 75
 
 
 @unix

@@ -15,6 +15,7 @@ MONTY = ("--set", "sandbox=monty")
 PLUGIN = '''
 from dataclasses import dataclass
 from kgot_core.hookspecs import hookimpl
+from kgot_core.contracts.tools import ToolPart
 from kgot_core.providers import Problem, ToolProvider
 
 def create(settings, context):
@@ -35,7 +36,12 @@ def create(settings, context):
 @hookimpl
 def kgot_tools():
     return [ToolProvider(name="sums", summary="Adds.", create=create, default=False),
-            ToolProvider(name="far", summary="Far.", create=create, check=lambda s: Problem("no key is set"))]
+            ToolProvider(name="far", summary="Far.", create=create, check=lambda s: Problem("no key is set"),
+                         parts=lambda s: [ToolPart("never", "asked")]),
+            ToolProvider(name="many", summary="Many.", create=create,
+                         parts=lambda s: [ToolPart("near", "2 tools"),
+                                          ToolPart("gone", problem="it is gone", hint="go")]),
+            ToolProvider(name="torn", summary="Torn.", create=create, parts=lambda s: 1 / 0)]
 '''
 
 
@@ -57,6 +63,25 @@ def test_every_tool_is_listed_with_its_state() -> None:
     assert (rows["far"]["state"], rows["far"]["about"]) == ("not ready", "no key is set")
     lines = [line.split() for line in kgot("tools", "list").stdout.splitlines()]
     assert ["run_python_code", "kgot-core", "ready"] in [line[:3] for line in lines]
+
+
+def test_each_place_that_tools_come_from_is_told_and_none_ends_the_command() -> None:
+    rows = {row["tool"]: row for row in json.loads(kgot("tools", "list", "--json", "--plugin", "own.py").stdout)}
+    shown = {
+        name: (row["state"], row["about"]) for name, row in rows.items() if name.startswith(("far", "many", "torn"))
+    }
+    assert shown == {
+        "far": ("not ready", "no key is set"),
+        "many": ("ready", "Many."),
+        "many near": ("ready", "2 tools"),
+        "many gone": ("not ready", "it is gone"),
+        "torn": ("ready", "Torn."),
+        "torn its parts": ("not ready", "they cannot be looked at: ZeroDivisionError: division by zero"),
+    }
+    found = {item["what"]: item for item in json.loads(kgot("doctor", "--json", "--plugin", "own.py").stdout)}
+    assert (found["tool many near"]["state"], found["tool many near"]["message"]) == ("ok", "2 tools")
+    assert (found["tool many gone"]["state"], found["tool many gone"]["hint"]) == ("note", "go")
+    assert found["tool torn its parts"]["state"] == "note"
 
 
 def test_a_tool_called_by_hand_gives_its_text_and_needs_no_model(folder: Path) -> None:

@@ -316,6 +316,7 @@ def missing(registry: PluginRegistry, kind: str, name: str) -> PluginError:
         ("backend", "rdf-remote", "kgot-rdf"),
         ("tool", "wikipedia", "kgot-tools-web"),
         ("tool", "inspect_image", "kgot-tools-media"),
+        ("tool", "mcp", "kgot-tools-mcp"),
         ("scheduler", "mpi", "kgot-mpi"),
         ("scheduler", "ray", "kgot-ray"),
     ],

@@ -163,3 +163,18 @@ def test_a_tool_that_takes_too_long_to_be_made_is_left_out(monkeypatch: pytest.M
     ended.set()
     [opened] = [record for record in done.records if record["kind"] == "tools_opened"]
     assert done.result == [] and opened["left_out"] == {"slow": "it could not be made within 0.05 seconds"}
+
+
+def test_tools_may_say_what_is_missing_of_them() -> None:
+    def create(settings: NoSettings, context: ToolContext) -> Sequence[Any]:
+        context.leave_out("far server", "nobody\nlistens")
+        return [StructuredTool.from_function(func=lambda: "near", name="near", description="Is there.")]
+
+    provider = ToolProvider(name="servers", summary="Servers.", create=create)
+
+    async def work(run: Run) -> Sequence[str]:
+        return [spec.name for spec in run.tools.specs]
+
+    done = try_in_run(work, Setting(tools=[ToolEntry(provider, NoSettings())]))
+    [opened] = [record for record in done.records if record["kind"] == "tools_opened"]
+    assert done.result == ["near"] and opened["left_out"] == {"far server": "nobody listens"}

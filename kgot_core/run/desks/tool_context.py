@@ -72,6 +72,7 @@ class CallContext:
         self._place: ContextVar[tuple[str, str]] = ContextVar("kgot-tool-call")
         self._asked: dict[str, int] = {}
         self._shared: dict[str, object] = {}
+        self.left_out: dict[str, str] = {}
         self._desk: Desk | None = None
 
     def attach(self, desk: Desk) -> None:
@@ -125,6 +126,10 @@ class CallContext:
         if key not in self._shared:
             self._shared[key] = make()
         return cast(Thing, self._shared[key])
+
+    def leave_out(self, name: str, cause: str) -> None:
+        """Tells that a tool or a part of it is missing in this run."""
+        self.left_out[name] = " ".join(cause.split())
 
     async def once(self, key: str, function: Callable[[], Awaitable[JsonValue]]) -> JsonValue:
         """Runs an outside call once for this tool call and key."""

@@ -1,0 +1,1 @@
+"""Tools of kgot from servers of the Model Context Protocol."""
