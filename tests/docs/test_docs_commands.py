@@ -60,7 +60,16 @@ def test_a_command_exists_with_these_options(line: str) -> None:
 def test_an_option_that_is_mentioned_exists(option: str) -> None:
     ours = {name for command in commands() for option in command.params for name in option.opts}
     # Of other programs: llama.cpp's server, the launchers of MPI, the benchmarks.
-    assert option in ours | {"--help", "--parallel", "--mca", "--mpi", "--oversubscribe", "--simulate", "--with-ft"}
+    assert option in ours | {
+        "--help",
+        "--parallel",
+        "--mca",
+        "--mpi",
+        "--oversubscribe",
+        "--quick",
+        "--simulate",
+        "--with-ft",
+    }
 
 
 def test_the_targets_of_make_exist() -> None:

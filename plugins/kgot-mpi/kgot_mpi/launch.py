@@ -96,7 +96,7 @@ def _run(command: Sequence[str]) -> tuple[int, bool]:
         _handed_on(process) as came,
     ):
         code = process.wait()
-    if code not in OWN_CODES:
+    if code:
         remove_leftovers(before)
     return code if code >= 0 else 128 - code, bool(came)
 

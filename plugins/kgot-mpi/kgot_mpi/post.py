@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Any, TypeAlias
 
 from kgot_mpi.started import MPI
-from kgot_mpi.together import Lost, Together, losses
+from kgot_mpi.together import CALLS, Lost, Together, losses
 
 Message: TypeAlias = tuple[Any, ...]
 
@@ -50,7 +50,9 @@ class Post:
         while True:
             with losses(), self._lock:
                 self._sending = [request for request in self._sending if not request.Test()]
-                letter = self._comm.improbe(MPI.ANY_SOURCE, MPI.ANY_TAG, status)
+                letter = None
+                for _ in range(CALLS):
+                    letter = letter or self._comm.improbe(MPI.ANY_SOURCE, MPI.ANY_TAG, status)
                 message = None if letter is None else letter.recv()
             if message is None:
                 return

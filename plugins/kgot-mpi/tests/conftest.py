@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -43,8 +44,12 @@ class Desk:
         self.calls: queue.Queue[Call] = queue.Queue()
         self.asked: list[dict[str, Any]] = []
         self._changed = threading.Condition()
-        self._door = socket.create_server(("127.0.0.1", 0), backlog=200)
-        self.port = self._door.getsockname()[1]
+        # A path, which leads here from every network of this machine; short, as such a path has to be.
+        self._folder = tempfile.TemporaryDirectory(prefix="kgot-desk-")
+        self.door = str(Path(self._folder.name, "door"))
+        self._door = socket.socket(socket.AF_UNIX)
+        self._door.bind(self.door)
+        self._door.listen(200)
         threading.Thread(target=self._listen, daemon=True).start()
 
     def _listen(self) -> None:
@@ -82,6 +87,7 @@ class Desk:
 
     def close(self) -> None:
         self._door.close()
+        self._folder.cleanup()
 
 
 @dataclass
@@ -123,12 +129,13 @@ class Mpi:
     desk: Desk
     folder: Path
     jobs: list[Job] = field(default_factory=list)
+    prefix: tuple[str, ...] = ()
 
     def start(self, tasks: int, *, ranks: int = 4, jobs: int = 1, patience: float = 0.0, **more: Any) -> Job:
         """Starts a batch over ranks."""
         spec = {
             "folder": str(self.folder),
-            "port": self.desk.port,
+            "door": self.desk.door,
             "tasks": [f"t{number}" for number in range(tasks)],
             "jobs": jobs,
             "patience": patience,
@@ -137,7 +144,14 @@ class Mpi:
         command = [sys.executable, str(HERE / "rank.py"), json.dumps(spec)]
         settings = {"ranks": ranks, "restarts": more.get("restarts", 0)} | self.settings
         process = subprocess.Popen(
-            [sys.executable, str(HERE / "start.py"), json.dumps(settings), json.dumps(command), json.dumps(command)],
+            [
+                *self.prefix,
+                sys.executable,
+                str(HERE / "start.py"),
+                json.dumps(settings),
+                json.dumps(command),
+                json.dumps(command),
+            ],
             env=os.environ | self.environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -1,6 +1,6 @@
 """One rank of a real batch, started by the MPI's launcher; each of its tasks asks the desk of the test and waits.
 
-Its argument is JSON: ``folder``, ``port`` of the desk, ``tasks``, ``jobs``, ``settings`` of the scheduler and more.
+Its argument is JSON: ``folder``, ``door`` of the desk, ``tasks``, ``jobs``, ``settings`` of the scheduler and more.
 A task that ended before, in this process or an earlier one, does not ask again: its file says that it is done.
 """
 
@@ -27,7 +27,8 @@ FAILED = 1
 
 def ask(**said: object) -> str:
     """Tells the desk something and waits for its answer; the desk may hang up instead."""
-    with socket.create_connection(("127.0.0.1", SPEC["port"])) as line:
+    with socket.socket(socket.AF_UNIX) as line:
+        line.connect(SPEC["door"])
         line.sendall(json.dumps(said).encode() + b"\n")
         return line.makefile().readline().strip()
 

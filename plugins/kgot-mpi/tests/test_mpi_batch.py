@@ -25,7 +25,8 @@ from story import Story, stage_of
 class Asking(Story):
     def reply(self, prompt):
         town = next(word for word in prompt.split() if word.startswith("town"))
-        with socket.create_connection(("127.0.0.1", int(os.environ["DESK"]))) as line:
+        with socket.socket(socket.AF_UNIX) as line:
+            line.connect(os.environ["DESK"])
             said = {"task": town, "stage": stage_of(prompt), "pid": os.getpid()}
             line.sendall(json.dumps(said).encode() + b"\\n")
             line.makefile().readline()
@@ -49,7 +50,7 @@ class Command:
         path = os.pathsep.join([str(self.folder), str(STORY)])
         config = str(self.folder / "config")
         self.environment = kept | library.environment | {"PYTHONPATH": path, "KGOT_CONFIG_DIR": config}
-        self.environment["DESK"] = str(self.desk.port)
+        self.environment["DESK"] = self.desk.door
         self.settings = [f"schedulers.mpi.{key}={value}" for key, value in library.settings.items()]
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
