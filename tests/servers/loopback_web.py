@@ -162,6 +162,10 @@ def _handler(web: Loopback) -> type[BaseHTTPRequestHandler]:
             self.end_headers()
             self.wfile.write(answer.body)
 
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            self.do_GET()
+
         def log_message(self, *arguments: Any) -> None:
             pass
 

@@ -52,6 +52,19 @@ def _browse_web(settings: WebSettings, context: ToolContext) -> Sequence[BaseToo
     return [BrowseWeb(context, settings)]
 
 
+def check_youtube(settings: WebSettings) -> Problem | None:
+    """Tells whether what fetches transcripts is installed."""
+    if importlib.util.find_spec("youtube_transcript_api") is None:
+        return Problem("youtube-transcript-api is not installed", "pip install 'kgot-tools-web[youtube]'")
+    return check(settings)
+
+
+def _youtube(settings: WebSettings, context: ToolContext) -> Sequence[BaseTool]:
+    from kgot_tools_web.tools.youtube_transcript import YouTubeTranscript
+
+    return [YouTubeTranscript(context, settings)]
+
+
 def _wikipedia(settings: WebSettings, context: ToolContext) -> Sequence[BaseTool]:
     from kgot_tools_web.tools.wikipedia import WikipediaTool
 
@@ -85,5 +98,8 @@ def kgot_tools() -> Iterable[ToolProvider]:
             seconds=1_800.0,
         ),
         _provider("wikipedia", "Reads Wikipedia: articles, sections, tables, how they were at a date.", _wikipedia),
+        _provider(
+            "youtube_transcript", "Gives what is said in a YouTube video, with times.", _youtube, check=check_youtube
+        ),
         _provider("visit_page", "Gives one page of the web as Markdown, or answers a question from it.", _visit_page),
     ]
