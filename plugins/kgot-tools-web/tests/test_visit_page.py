@@ -170,8 +170,8 @@ def test_redirects_are_followed_and_circles_told(call: Callable[..., Any], web: 
 
 
 def test_bombs_and_endless_pages_are_cut(call: Callable[..., Any], web: Any, web_kit: Any) -> None:
-    packed = gzip.compress(b"<p>harbour</p>" * (1 << 19))
-    web.paths["/bomb"] = web_kit.Answer(packed, headers={"Content-Encoding": "gzip"})
+    packed = gzip.compress(b"harbour " * (1 << 20))
+    web.paths["/bomb"] = web_kit.Answer(packed, "text/plain", headers={"Content-Encoding": "gzip"})
     text = call("visit_page", more={"megabytes": 1}, url=f"{web.url}/bomb").text
     assert "only the beginning of the page was read: it is larger than 1 MiB" in text and "harbour" in text
     web.paths["/file"] = web_kit.Answer(bytes(2 << 20), "application/zip")
