@@ -50,3 +50,8 @@ def test_an_unknown_cache_is_told(folder: Path) -> None:
     fill(folder)
     refused = kgot("cache", "clear", "page")
     assert refused.exit_code == 2 and "there is no cache page" in refused.stderr and "other, pages" in refused.stderr
+
+
+def test_the_variable_that_moves_the_caches_is_no_setting(folder: Path, tmp_path: Path) -> None:
+    shown = kgot("config", "show")
+    assert shown.exit_code == 0 and "cache_dir" not in shown.stdout
