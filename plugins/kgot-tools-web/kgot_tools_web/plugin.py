@@ -37,7 +37,8 @@ def check_search(settings: WebSettings) -> Problem | None:
     from kgot_tools_web.search.names import problem
 
     why, way_out = problem(settings)
-    return check(settings) or (Problem(why, way_out) if why else None)
+    # What to set stands in the message too, which is all that a run shows of it.
+    return check(settings) or (Problem(f"{why} ({way_out})", way_out) if why else None)
 
 
 def _search_web(settings: WebSettings, context: ToolContext) -> Sequence[BaseTool]:

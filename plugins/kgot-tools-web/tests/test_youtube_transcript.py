@@ -12,6 +12,7 @@ import requests
 from requests.adapters import HTTPAdapter
 
 from kgot_core.errors import KgotError
+from kgot_tools_media.plugin import kgot_tools as media_tools
 from kgot_tools_web import youtube
 from kgot_tools_web.youtube import video_id
 
@@ -91,6 +92,13 @@ def test_a_question_is_answered_from_it(run_tool: Callable[..., Any], video: Cal
     video({"en": False})
     ended = run_tool("youtube_transcript", script=lambda asked: "At 14:05.", video=ID, question="When does it leave?")
     assert "At 14:05." in ended.result.text and "[1:05] at 14:05" in ended.requests[0]
+
+
+def test_a_video_is_inspected_by_its_address(run_tool: Callable[..., Any], video: Callable[..., None]) -> None:
+    video({"en": False})
+    beside = tuple(provider for provider in media_tools() if provider.name == "inspect_file")
+    ended = run_tool("inspect_file", beside=beside, path=f"https://youtu.be/{ID}?t=3")
+    assert "[1:05] at 14:05" in ended.result.text
 
 
 def test_each_failure_has_its_own_words(call: Callable[..., Any], video: Callable[..., None], web: Any) -> None:
