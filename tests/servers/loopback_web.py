@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import html
 import json
@@ -31,12 +32,13 @@ class Stored:
 
 @dataclass(frozen=True)
 class Answer:
-    """What the server gives for a path: a body with its headers."""
+    """What the server gives for a path: a body with its headers; an endless one drips on and on."""
 
     body: bytes = b""
     kind: str = "text/html; charset=utf-8"
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
+    endless: bool = False
 
 
 def stored_pages(whole: bool = False) -> list[Stored]:
@@ -60,6 +62,7 @@ class Loopback:
         self._wiki = wiki
         self.pages = {page.title: page for page in pages}
         self.paths: dict[str, Answer | Callable[[Mapping[str, str]], Answer]] = {}
+        self.stopping = threading.Event()
         self.seen: Counter[str] = Counter()
         self.headers: dict[str, Mapping[str, str]] = {}
         self._titles = re.compile("|".join(sorted(map(re.escape, self.pages), key=len, reverse=True)) or "$^")
@@ -72,6 +75,7 @@ class Loopback:
         return self
 
     def __exit__(self, *error: Any) -> None:
+        self.stopping.set()
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
@@ -158,9 +162,14 @@ def _handler(web: Loopback) -> type[BaseHTTPRequestHandler]:
             for name, value in {"Content-Type": answer.kind, **answer.headers}.items():
                 if value:
                     self.send_header(name, value)
-            self.send_header("Content-Length", str(len(answer.body)))
+            if not answer.endless:
+                self.send_header("Content-Length", str(len(answer.body)))
             self.end_headers()
             self.wfile.write(answer.body)
+            with contextlib.suppress(OSError):
+                while answer.endless and not web.stopping.wait(0.02):
+                    self.wfile.write(answer.body)
+            self.close_connection = answer.endless
 
         def do_POST(self) -> None:
             self.rfile.read(int(self.headers.get("Content-Length") or 0))

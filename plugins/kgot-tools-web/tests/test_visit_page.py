@@ -207,6 +207,9 @@ def test_bombs_and_endless_pages_are_cut(call: Callable[..., Any], web: Any, web
     assert (
         "was not read: it is larger than 1 MiB" in call("visit_page", more={"megabytes": 1}, url=f"{web.url}/file").text
     )
+    web.paths["/endless"] = web_kit.Answer(b"harbour " * 64, "text/plain", endless=True)
+    endless = call("visit_page", more={"seconds": 0.5}, url=f"{web.url}/endless").text
+    assert "only the beginning of the page was read: it never ends" in endless and "harbour" in endless
     web.paths["/odd"] = web_kit.Answer(b"...", headers={"Content-Encoding": "br"})
     assert "packs the page in a way that was not asked for" in call("visit_page", url=f"{web.url}/odd").text
 
