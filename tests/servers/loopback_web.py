@@ -164,9 +164,9 @@ def _handler(web: Loopback) -> type[BaseHTTPRequestHandler]:
                     self.send_header(name, value)
             if not answer.endless:
                 self.send_header("Content-Length", str(len(answer.body)))
-            self.end_headers()
-            self.wfile.write(answer.body)
-            with contextlib.suppress(OSError):
+            with contextlib.suppress(OSError):  # whoever asked may have gone
+                self.end_headers()
+                self.wfile.write(answer.body)
                 while answer.endless and not web.stopping.wait(0.02):
                     self.wfile.write(answer.body)
             self.close_connection = answer.endless
