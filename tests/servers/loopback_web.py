@@ -7,6 +7,7 @@ import gzip
 import html
 import json
 import re
+import ssl
 import threading
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -55,10 +56,13 @@ class Loopback:
 
     Args:
         pages: The stored pages.
+        tls: Where given, it speaks https with it.
         wiki: Answers ``/w/api.php``: a function of the server and the query.
     """
 
-    def __init__(self, pages: list[Stored], wiki: Callable[[Loopback, Mapping[str, str]], Any]) -> None:
+    def __init__(
+        self, pages: list[Stored], wiki: Callable[[Loopback, Mapping[str, str]], Any], tls: ssl.SSLContext | None = None
+    ) -> None:
         self._wiki = wiki
         self.pages = {page.title: page for page in pages}
         self.paths: dict[str, Answer | Callable[[Mapping[str, str]], Answer]] = {}
@@ -68,6 +72,9 @@ class Loopback:
         self._titles = re.compile("|".join(sorted(map(re.escape, self.pages), key=len, reverse=True)) or "$^")
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
         self._server.daemon_threads = True
+        self._scheme = "https" if tls else "http"
+        if tls:
+            self._server.socket = tls.wrap_socket(self._server.socket, server_side=True, do_handshake_on_connect=False)
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
 
     def __enter__(self) -> Loopback:
@@ -88,7 +95,7 @@ class Loopback:
     @property
     def url(self) -> str:
         """Where it begins."""
-        return f"http://{self.place}"
+        return f"{self._scheme}://{self.place}"
 
     def page_url(self, title: str) -> str:
         """Gives a page's address."""
