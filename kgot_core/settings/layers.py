@@ -13,7 +13,7 @@ from kgot_core.settings.names import PREFIX, KeyPath, normal, parse_key, variabl
 from kgot_core.settings.trust import TrustStore
 from kgot_core.settings.values import plain
 
-RESERVED = frozenset({"KGOT_DEBUG", "KGOT_CONFIG_DIR"})
+RESERVED = frozenset({"KGOT_CACHE_DIR", "KGOT_CONFIG_DIR", "KGOT_DEBUG"})
 """Variables that are no settings: traces of errors, and the user's config folder."""
 
 

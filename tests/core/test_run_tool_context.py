@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from langchain_core.tools import StructuredTool
 
-from kgot_core.contracts.model import ToolCallRequest
+from kgot_core.contracts.model import ToolCallRequest, ToolSpec, user
 from kgot_core.contracts.options import LoopLimits
 from kgot_core.contracts.run import Run
 from kgot_core.contracts.tools import ToolContext, ToolResult
@@ -163,6 +163,42 @@ def test_a_tool_that_takes_too_long_to_be_made_is_left_out(monkeypatch: pytest.M
     ended.set()
     [opened] = [record for record in done.records if record["kind"] == "tools_opened"]
     assert done.result == [] and opened["left_out"] == {"slow": "it could not be made within 0.05 seconds"}
+
+
+def test_calls_that_a_model_writes_as_text_stand_among_its_calls() -> None:
+    offered = [ToolSpec("open", "Opens.", {"type": "object", "properties": {"url": {"type": "string"}}})]
+
+    def outer(context: ToolContext) -> Callable[..., Any]:
+        async def made() -> str:
+            replies = [await context.ask([user(text)], tools=offered) for text in ("call", "talk")]
+            return str(
+                [[(call.name, dict(call.arguments)) for call in one.completions[0].tool_calls] for one in replies]
+            )
+
+        return made
+
+    written = '{"name": "open", "arguments": {"url": "a.example"}}'
+    ended = tried(outer, script=lambda asked: written if asked.prompt == "call" else "I would open a page.")
+    assert ended.result.text == "[[('open', {'url': 'a.example'})], []]"
+
+
+def test_what_tools_share_is_made_once() -> None:
+    made_so_far: list[str] = []
+
+    def outer(context: ToolContext) -> Callable[..., Any]:
+        def make() -> list[str]:
+            made_so_far.append("made")
+            return []
+
+        context.share("basket", make).append("at first")
+
+        async def made() -> str:
+            context.share("basket", make).append("later")
+            return f"{context.share('basket', make)} {context.share('other', lambda: 7)}"
+
+        return made
+
+    assert tried(outer).result.text == "['at first', 'later'] 7" and made_so_far == ["made"]
 
 
 def test_tools_may_say_what_is_missing_of_them() -> None:

@@ -161,3 +161,23 @@ def test_settings_whose_types_cannot_be_read_are_the_plugins_fault(tmp_path: Pat
     settings = Settings.load(tmp_path, {}, ["backends.my-store.size=1"])
     with pytest.raises(PluginError, match="the settings of the backend my-store cannot be used"):
         provider_settings(settings, store(Odd))
+
+
+def test_providers_that_share_a_table_have_the_same_settings(tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text(
+        "from dataclasses import dataclass, field\n"
+        "from kgot_core.hookspecs import hookimpl\n"
+        "from kgot_core.providers import ToolProvider\n"
+        "@dataclass(frozen=True)\nclass Net:\n"
+        "    hosts: tuple[str, ...] = field(default=(), metadata={'trusted': True})\n"
+        "@hookimpl\ndef kgot_tools():\n"
+        "    return [ToolProvider(name=name, summary='Reads.', settings=Net, table='net', create=lambda s, c: [])\n"
+        "            for name in ('look', 'walk')]\n"
+    )
+    registry = PluginRegistry("0.1.0")
+    registry.load_extra(str(tmp_path / "own.py"))
+    settings = Settings.load(tmp_path, {}, ["tools.net.hosts=a.example"], registry=registry, config_dir=tmp_path)
+    found = [provider_settings(settings, registry.get("tool", name)) for name in ("look", "walk")]
+    assert [one.hosts for one in found] == [("a.example",)] * 2
+    with pytest.raises(UsageError, match=r"tools\.net\.host"):
+        Settings.load(tmp_path, {}, ["tools.net.host=a.example"], registry=registry, config_dir=tmp_path)

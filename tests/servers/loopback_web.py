@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import html
 import json
 import re
+import ssl
 import threading
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -31,12 +33,13 @@ class Stored:
 
 @dataclass(frozen=True)
 class Answer:
-    """What the server gives for a path: a body with its headers."""
+    """What the server gives for a path: a body with its headers; an endless one drips on and on."""
 
     body: bytes = b""
     kind: str = "text/html; charset=utf-8"
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
+    endless: bool = False
 
 
 def stored_pages(whole: bool = False) -> list[Stored]:
@@ -53,18 +56,25 @@ class Loopback:
 
     Args:
         pages: The stored pages.
+        tls: Where given, it speaks https with it.
         wiki: Answers ``/w/api.php``: a function of the server and the query.
     """
 
-    def __init__(self, pages: list[Stored], wiki: Callable[[Loopback, Mapping[str, str]], Any]) -> None:
+    def __init__(
+        self, pages: list[Stored], wiki: Callable[[Loopback, Mapping[str, str]], Any], tls: ssl.SSLContext | None = None
+    ) -> None:
         self._wiki = wiki
         self.pages = {page.title: page for page in pages}
         self.paths: dict[str, Answer | Callable[[Mapping[str, str]], Answer]] = {}
+        self.stopping = threading.Event()
         self.seen: Counter[str] = Counter()
         self.headers: dict[str, Mapping[str, str]] = {}
         self._titles = re.compile("|".join(sorted(map(re.escape, self.pages), key=len, reverse=True)) or "$^")
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
         self._server.daemon_threads = True
+        self._scheme = "https" if tls else "http"
+        if tls:
+            self._server.socket = tls.wrap_socket(self._server.socket, server_side=True, do_handshake_on_connect=False)
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
 
     def __enter__(self) -> Loopback:
@@ -72,6 +82,7 @@ class Loopback:
         return self
 
     def __exit__(self, *error: Any) -> None:
+        self.stopping.set()
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
@@ -84,7 +95,7 @@ class Loopback:
     @property
     def url(self) -> str:
         """Where it begins."""
-        return f"http://{self.place}"
+        return f"{self._scheme}://{self.place}"
 
     def page_url(self, title: str) -> str:
         """Gives a page's address."""
@@ -158,9 +169,18 @@ def _handler(web: Loopback) -> type[BaseHTTPRequestHandler]:
             for name, value in {"Content-Type": answer.kind, **answer.headers}.items():
                 if value:
                     self.send_header(name, value)
-            self.send_header("Content-Length", str(len(answer.body)))
-            self.end_headers()
-            self.wfile.write(answer.body)
+            if not answer.endless:
+                self.send_header("Content-Length", str(len(answer.body)))
+            with contextlib.suppress(OSError):  # whoever asked may have gone
+                self.end_headers()
+                self.wfile.write(answer.body)
+                while answer.endless and not web.stopping.wait(0.02):
+                    self.wfile.write(answer.body)
+            self.close_connection = answer.endless
+
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            self.do_GET()
 
         def log_message(self, *arguments: Any) -> None:
             pass

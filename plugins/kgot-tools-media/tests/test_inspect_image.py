@@ -160,9 +160,9 @@ def test_an_image_of_very_many_pixels_is_refused(call: Callable[..., Any], tmp_p
     assert result.failed and "more than 120 million pixels" in result.text
 
 
-def test_an_address_is_refused(call: Callable[..., Any], tmp_path: Path) -> None:
+def test_an_address_needs_a_tool_that_opens_it(call: Callable[..., Any], tmp_path: Path) -> None:
     result, _ = look(call, drawing(tmp_path / "a.png"), path="http://127.0.0.1/a.png")
-    assert result.failed and "not an address" in result.text
+    assert result.failed and "no tool that opens addresses (pip install kgot-tools-web)" in result.text
 
 
 def test_inspect_file_hands_images_over_with_the_question(call: Callable[..., Any], tmp_path: Path) -> None:

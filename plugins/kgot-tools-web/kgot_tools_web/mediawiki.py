@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import datetime
 import html
 import re
@@ -127,7 +128,8 @@ class MediaWiki:
         which = {"oldid": str(entry.revision)} if entry.revision else {"page": entry.title}
         asked = {"action": "parse", "prop": "text", "disableeditsection": "1", "disabletoc": "1", **which}
         data = await self._ask(language, asked)
-        return read_html(str(data.get("parse", {}).get("text", "")), entry.url, whole=True).text
+        html = str(data.get("parse", {}).get("text", ""))
+        return (await asyncio.to_thread(read_html, html, entry.url, whole=True)).text
 
     async def _ask(self, language: str, parameters: Mapping[str, str]) -> Mapping[str, Any]:
         common = {"format": "json", "formatversion": "2"}

@@ -37,7 +37,8 @@ def check_search(settings: WebSettings) -> Problem | None:
     from kgot_tools_web.search.names import problem
 
     why, way_out = problem(settings)
-    return check(settings) or (Problem(why, way_out) if why else None)
+    # What to set stands in the message too, which is all that a run shows of it.
+    return check(settings) or (Problem(f"{why} ({way_out})", way_out) if why else None)
 
 
 def _search_web(settings: WebSettings, context: ToolContext) -> Sequence[BaseTool]:
@@ -50,6 +51,19 @@ def _browse_web(settings: WebSettings, context: ToolContext) -> Sequence[BaseToo
     from kgot_tools_web.tools.browse_web import BrowseWeb
 
     return [BrowseWeb(context, settings)]
+
+
+def check_youtube(settings: WebSettings) -> Problem | None:
+    """Tells whether what fetches transcripts is installed."""
+    if importlib.util.find_spec("youtube_transcript_api") is None:
+        return Problem("youtube-transcript-api is not installed", "pip install 'kgot-tools-web[youtube]'")
+    return check(settings)
+
+
+def _youtube(settings: WebSettings, context: ToolContext) -> Sequence[BaseTool]:
+    from kgot_tools_web.tools.youtube_transcript import YouTubeTranscript
+
+    return [YouTubeTranscript(context, settings)]
 
 
 def _wikipedia(settings: WebSettings, context: ToolContext) -> Sequence[BaseTool]:
@@ -85,5 +99,8 @@ def kgot_tools() -> Iterable[ToolProvider]:
             seconds=1_800.0,
         ),
         _provider("wikipedia", "Reads Wikipedia: articles, sections, tables, how they were at a date.", _wikipedia),
+        _provider(
+            "youtube_transcript", "Gives what is said in a YouTube video, with times.", _youtube, check=check_youtube
+        ),
         _provider("visit_page", "Gives one page of the web as Markdown, or answers a question from it.", _visit_page),
     ]

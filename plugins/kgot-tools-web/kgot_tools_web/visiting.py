@@ -97,7 +97,7 @@ class Visitor:
         fetched = await self._session.pages.get(url)
         if kind_of(fetched) == "file":
             return self._saved(fetched)
-        page, html = read_page(fetched)
+        page, html = await read_page(fetched)
         if html is None:
             return page
         if html.moves_to and len(page.text) < 500 and html.moves_to.partition("#")[0] not in (url, fetched.final):
@@ -126,7 +126,7 @@ class Visitor:
     async def _rendered(self, url: str) -> Page:
         if problem := self._browser.problem():
             raise KgotError(f"there is no browser here: {problem}", hint="leave browser out to read the page without")
-        page, _ = read_page(await self._browser.render(url))
+        page, _ = await read_page(await self._browser.render(url))
         if check_for_humans(page.title, page.text):
             raise KgotError(f"{page.url} gives only a check whether a human reads it; use another source")
         return page

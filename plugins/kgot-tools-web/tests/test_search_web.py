@@ -12,12 +12,17 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from ddgs.exceptions import DDGSException, RatelimitException
 
+from kgot_core.errors import KgotError
 from kgot_tools_web.dates import Span
+from kgot_tools_web.net.guard import Guard
 from kgot_tools_web.plugin import check_search
 from kgot_tools_web.search.corpus import Corpus
+from kgot_tools_web.search.duckduckgo import DuckDuckGo
 from kgot_tools_web.search.stored import StoredPages
 from kgot_tools_web.settings import WebSettings
+from kgot_tools_web.tools.search_web import search, written
 
 GOAL = 0.9
 KEY = "sk-test-ABC123DEF456"
@@ -143,6 +148,35 @@ def test_no_key_is_kept_on_disk(call: Callable[..., Any], web: Any, web_kit: Any
     call("search_web", more={"serpapi_key": KEY, "serpapi_url": f"{web.url}/serp"}, query="ships")
     kept = [file for file in own_cache.rglob("*") if file.is_file()]
     assert kept and all(b"ABC123DEF456" not in file.read_bytes() for file in kept)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ([{"title": "Ships", "href": "https://ships.example/", "body": "Three."}, {"title": "odd"}], "ships.example"),
+        (DDGSException("No results found."), "no results for 'ships'"),
+        (DDGSException("the page has changed"), "DuckDuckGo gives no results: the page has changed"),
+        (RatelimitException("202"), "asks for fewer requests"),
+    ],
+)
+async def test_what_duckduckgo_gives(given: Any, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    class StandIn:  # the library's own requests need the real site
+        def __init__(self, **options: Any) -> None:
+            pass
+
+        def text(self, query: str, **options: Any) -> Any:
+            assert (query, options["backend"], options["timelimit"]) == ("ships", "duckduckgo", None)
+            if isinstance(given, Exception):
+                raise given
+            return given
+
+    monkeypatch.setattr("ddgs.DDGS", StandIn)
+    try:
+        _, results = await search([DuckDuckGo(WebSettings())], "ships", 5, Span(), Guard())
+    except KgotError as error:
+        assert words in str(error)
+    else:
+        assert words in written("ships", "duckduckgo", results)
 
 
 def test_wikipedia_is_searched_without_any_key(call: Callable[..., Any], web: Any) -> None:

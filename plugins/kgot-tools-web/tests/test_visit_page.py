@@ -8,11 +8,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from PIL import Image
 from reportlab.pdfgen.canvas import Canvas
 
 from kgot_tools_media.plugin import kgot_tools as media_tools
 
-MEDIA = tuple(provider for provider in media_tools() if provider.name in ("inspect_file", "extract_archive"))
+MEDIA = tuple(provider for provider in media_tools() if provider.name in ("inspect_file", "inspect_image"))
 
 
 def pdf(text: str) -> bytes:
@@ -82,6 +83,34 @@ def test_a_pdf_is_read_whatever_the_server_calls_it(
     assert "Kestrel payload 41 kg" in result.text
     assert "%PDF" not in result.text and "endstream" not in result.text
     assert result.artifact.files == ("doc.pdf",) and result.artifact.sources[0].address == f"{web.url}/doc?id=7"
+
+
+def test_files_of_the_web_are_inspected_by_their_address(run_tool: Callable[..., Any], web: Any, web_kit: Any) -> None:
+    web.paths["/ships.csv"] = web_kit.Answer(b"port,ships\nOrm,3\n", "text/csv")
+    ended = run_tool("inspect_file", beside=MEDIA, path=f"{web.url}/ships.csv")
+    assert "| Orm | 3 |" in ended.result.text and ended.result.artifact.files == ("ships.csv",)
+    asked = run_tool(
+        "inspect_file", beside=MEDIA, script=lambda asked: "3 ships", path=f"{web.url}/ships.csv", question="How many?"
+    )
+    assert "3 ships" in asked.result.text and "Orm" in asked.requests[0]
+
+
+def test_an_image_of_the_web_is_looked_at_with_the_question(
+    run_tool: Callable[..., Any], web: Any, web_kit: Any
+) -> None:
+    buffer = io.BytesIO()
+    Image.new("RGB", (8, 8), "red").save(buffer, "PNG")
+    web.paths["/flag.png"] = web_kit.Answer(buffer.getvalue(), "image/png")
+    asked: list[Any] = []
+
+    def look(request: Any) -> str:
+        asked.append(request)
+        return "TEXT\nnone\nOBJECTS\na flag\nANSWER\nred"
+
+    for name, argument in (("inspect_image", "path"), ("visit_page", "url")):
+        ended = run_tool(name, beside=MEDIA, script=look, **{argument: f"{web.url}/flag.png"}, question="Which colour?")
+        assert "Answer:\nred" in ended.result.text, ended.result.text
+        assert "Which colour?" in str(asked[-1].messages) and "data:image" in str(asked[-1].messages)
 
 
 def test_without_a_reader_of_files_the_kind_and_the_way_out_are_said(
@@ -170,14 +199,17 @@ def test_redirects_are_followed_and_circles_told(call: Callable[..., Any], web: 
 
 
 def test_bombs_and_endless_pages_are_cut(call: Callable[..., Any], web: Any, web_kit: Any) -> None:
-    packed = gzip.compress(b"<p>harbour</p>" * (1 << 19))
-    web.paths["/bomb"] = web_kit.Answer(packed, headers={"Content-Encoding": "gzip"})
+    packed = gzip.compress(b"harbour " * (1 << 20))
+    web.paths["/bomb"] = web_kit.Answer(packed, "text/plain", headers={"Content-Encoding": "gzip"})
     text = call("visit_page", more={"megabytes": 1}, url=f"{web.url}/bomb").text
     assert "only the beginning of the page was read: it is larger than 1 MiB" in text and "harbour" in text
     web.paths["/file"] = web_kit.Answer(bytes(2 << 20), "application/zip")
     assert (
         "was not read: it is larger than 1 MiB" in call("visit_page", more={"megabytes": 1}, url=f"{web.url}/file").text
     )
+    web.paths["/endless"] = web_kit.Answer(b"harbour " * 64, "text/plain", endless=True)
+    endless = call("visit_page", more={"seconds": 0.5}, url=f"{web.url}/endless").text
+    assert "only the beginning of the page was read: it never ends" in endless and "harbour" in endless
     web.paths["/odd"] = web_kit.Answer(b"...", headers={"Content-Encoding": "br"})
     assert "packs the page in a way that was not asked for" in call("visit_page", url=f"{web.url}/odd").text
 

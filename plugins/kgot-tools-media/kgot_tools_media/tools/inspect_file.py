@@ -16,6 +16,7 @@ from kgot_tools_media.documents import Document, Documents
 from kgot_tools_media.locating import Located, locate
 from kgot_tools_media.markdown import line_parts
 from kgot_tools_media.process import Limits
+from kgot_tools_media.remote import is_address, opened
 from kgot_tools_media.settings import ReadingSettings
 from kgot_tools_media.tools.base import MediaTool
 from kgot_tools_media.windows import Window, natural, window_at, windows
@@ -28,7 +29,9 @@ _OTHER_TOOLS: Mapping[str, str] = MappingProxyType(
 class FileArguments(BaseModel):
     """Arguments of ``inspect_file``."""
 
-    path: str = Field(description="Name of one of the task's files, or of a file that a tool made, such as report.pdf")
+    path: str = Field(
+        description="Name of one of the task's files, or of a file that a tool made, such as report.pdf; or an address"
+    )
     question: str = Field(
         default="",
         description="What you want to know from the file, as a complete question. Leave it out to get the content.",
@@ -61,6 +64,8 @@ class InspectFile(MediaTool):
         self._documents = Documents(Limits(settings.seconds, settings.memory_mb))
 
     async def _arun(self, path: str, question: str = "", page: int = 1, password: str = "") -> tuple[str, ToolArtifact]:
+        if is_address(path):
+            return await opened(self._context, path, question.strip())
         located = locate(self._context, path)
         document = await self._documents.read(located, password)
         if document.family != "document":

@@ -15,6 +15,7 @@ from kgot_tools_media.filling import as_data, fill
 from kgot_tools_media.jobs import done_on
 from kgot_tools_media.locating import Located, locate, source
 from kgot_tools_media.process import Limits
+from kgot_tools_media.remote import is_address, opened
 from kgot_tools_media.settings import ImageSettings
 from kgot_tools_media.tools.base import MediaTool
 
@@ -26,7 +27,7 @@ _HEADING = re.compile(rf"(?m)^[ \t#*_]*({'|'.join(_SECTIONS)})[ \t*_]*:?[ \t*_]*
 class ImageArguments(BaseModel):
     """Arguments of ``inspect_image``."""
 
-    path: str = Field(description="Name of an image among the task's files, such as photo.jpg")
+    path: str = Field(description="Name of an image among the task's files, such as photo.jpg; or an address")
     question: str = Field(
         default="",
         description="What you want to know from the image, as a complete question. Empty: all that is in it.",
@@ -86,10 +87,8 @@ class InspectImage(MediaTool):
         self._settings = settings
 
     async def _arun(self, path: str, question: str = "", page: int = 0) -> tuple[str, ToolArtifact]:
-        if re.match(r"https?://", path.strip()):
-            raise KgotError(
-                "inspect_image takes the name of a file, not an address", hint="open the address with a web tool first"
-            )
+        if is_address(path):
+            return await opened(self._context, path, question.strip() or ANYTHING)
         located = locate(self._context, path)
         seen = await self._seen(located, page)
         blocks = [f"{located.address}: {', '.join(seen.facts)}", *(f"[Note: {note}]" for note in seen.notes)]

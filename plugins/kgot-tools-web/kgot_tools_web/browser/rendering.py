@@ -105,7 +105,8 @@ class Browser:
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.DEVNULL,
-                env=environment,
+                # It finds the same packages as this process, wherever those come from.
+                env={**environment, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
                 start_new_session=True,
             )
             try:

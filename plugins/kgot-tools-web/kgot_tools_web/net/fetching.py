@@ -175,7 +175,8 @@ class Fetcher:
 
     def _client(self) -> httpx.AsyncClient:
         if self._certificates is None:
-            self._certificates = httpx.create_ssl_context(trust_env=False)
+            # The environment may name further certificates (SSL_CERT_FILE), but no proxy.
+            self._certificates = httpx.create_ssl_context(trust_env=True)
         return httpx.AsyncClient(
             transport=GuardedTransport(self.guard, self._certificates),
             headers=self._headers,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,6 +11,7 @@ from kgot_tools_web.net.cache import Fetched
 from kgot_tools_web.reading.encodings import text_of
 from kgot_tools_web.reading.html import Html, read_html
 
+LONGEST_HTML = 3_000_000
 _HTML_KINDS = ("text/html", "application/xhtml+xml", "")
 _TEXT_KINDS = (
     "text/plain",
@@ -74,11 +76,18 @@ def kind_of(fetched: Fetched) -> str:
     return "text" if fetched.kind in (*_TEXT_KINDS, "") else "file"
 
 
-def read_page(fetched: Fetched) -> tuple[Page, Html | None]:
-    """Reads what is HTML or text; with the HTML, where it is some."""
+async def read_page(fetched: Fetched) -> tuple[Page, Html | None]:
+    """Reads what is HTML or text, on a thread since a long page takes a while; with the HTML, where it is some."""
+    return await asyncio.to_thread(_read, fetched)
+
+
+def _read(fetched: Fetched) -> tuple[Page, Html | None]:
     text = text_of(fetched.body, fetched.charset)
     notes = (fetched.note,) if fetched.note else ()
     if kind_of(fetched) == "html":
+        if len(text) > LONGEST_HTML:
+            text = text[:LONGEST_HTML]
+            notes = (*notes, f"only the first {LONGEST_HTML:,} characters of the page's HTML were read")
         html = read_html(text, fetched.final)
         return Page(fetched.final, html.title, html.text, fetched.at, fetched.sha256, notes), html
     return Page(fetched.final, "", text.replace("\r\n", "\n").strip(), fetched.at, fetched.sha256, notes), None

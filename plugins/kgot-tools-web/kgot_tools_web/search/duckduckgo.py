@@ -49,9 +49,9 @@ class DuckDuckGo(Engine):
         except DDGSException as error:
             if "no results" in str(error).lower():
                 return []
-            raise KgotError(
-                f"DuckDuckGo gives no results: {type(error).__name__}", hint="another engine in tools.web.search may"
-            ) from None
+            cause = " ".join(str(error).split())[:200] or type(error).__name__
+            way_out = "another engine in tools.web.search may"
+            raise KgotError(f"DuckDuckGo gives no results: {cause}", hint=way_out) from None
 
 
 def _limit(first: datetime.date | None) -> str | None:

@@ -146,7 +146,7 @@ class Walk:
             )
         except KgotError as error:
             raise KgotError(f"the web archive has no copy of {url} that can be read: {error.message}") from None
-        page, _ = read_page(fetched)
+        page, _ = await read_page(fetched)
         kept = fetched.final.partition("/web/")[2][:8]
         note = f"a copy of {kept[:4]}-{kept[4:6]}-{kept[6:8]}" if kept.isdigit() else "a copy"
         return Page(page.url, page.title, page.text, page.at, page.sha256, (*page.notes, f"{note} in the web archive"))
