@@ -72,3 +72,15 @@ def test_a_pool_that_is_not_there_and_one_of_another_backend_are_refused_before_
     done = pooling.batch(1, "--pool", "default", "--keep-graph")
     assert done.exit_code == 2 and "empty for each run" in done.stderr
     assert not Path("out").exists()
+
+
+def test_two_batches_share_a_pool(pooling: Any) -> None:
+    pooling.start(1)
+    with pooling.paused_batch() as other:
+        with Path("go").open("w"):
+            assert pooling.status()["slots"][0]["holder"].startswith(f"process {other.pid} ")
+        # It may have ended by now or not: the slot is never that of both.
+        done = pooling.batch(2, "--pool", "default")
+        assert done.exit_code == 0, done.stderr
+        assert other.wait(60) == 0
+    assert pooling.notes("slot") == ["slot-1"] * 3 and set(pooling.notes("at_once")) == {1}
