@@ -70,13 +70,16 @@ class Slots:
         return await in_thread(lambda: self._trier.is_lost(hold))
 
     async def _wait(self) -> Hold:
-        pause, idle_since = FIRST_PAUSE, time.monotonic()
+        pause = FIRST_PAUSE
+        idle_since: float | None = None
         while True:
             if (hold := await self._tried()) is not None:
                 return hold
             if self._trier.any_leased():
-                idle_since = time.monotonic()
-            elif time.monotonic() - idle_since > self._patience:
+                idle_since = None
+            elif idle_since is None:
+                idle_since = time.monotonic()  # one may just have been given back: tried once more in any case
+            elif time.monotonic() - idle_since >= self._patience:
                 raise self._trier.none_works()
             self._source.refuse_gone()
             await asyncio.sleep(pause)
