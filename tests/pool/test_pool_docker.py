@@ -99,4 +99,4 @@ def test_containers_of_a_killed_keeper_are_swept_and_no_others(docked: Any, clie
 def test_an_image_that_cannot_be_had_is_named(docked: Any) -> None:
     done = docked.pool("start", "--slots", "1", "--backend", "tiny", "--set", "backends.tiny.image=no-such-image-kgot")
     assert done.exit_code == 1, done.stderr
-    assert "the image no-such-image-kgot cannot be fetched" in done.stderr or "no-such-image-kgot" in done.stderr
+    assert "the image no-such-image-kgot cannot be fetched" in done.stderr
