@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kgot_core.contracts.model import Reply
+from kgot_core.contracts.prompts import tagged
 from kgot_core.contracts.run import Run
 from kgot_core.contracts.voter import Ballot, Choice, Vote, Voter, count
 from kgot_core.errors import ModelError, Unreadable
 from kgot_core.reading.chosen import read_chosen
 from kgot_core.run.concurrency.side_by_side import side_by_side
-from kgot_core.run.prompting.prompts import tagged
 from kgot_core.run.prompting.transcript import asked_again, shorten
 from kgot_core.voters.drawing import draw_all
 

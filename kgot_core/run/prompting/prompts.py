@@ -84,10 +84,3 @@ def _slots(text: str) -> frozenset[str]:
     if not template.is_valid():
         raise UsageError("a prompt holds a lone $", hint="write $$ for the sign itself")
     return frozenset(template.get_identifiers())
-
-
-def tagged(name: str, text: str, **attributes: object) -> str:
-    """Wraps text in an XML tag; what stands inside is data and cannot close the tag."""
-    shown = "".join(f' {key}="{value}"' for key, value in attributes.items())
-    safe = text.replace(f"</{name}", f"<\\/{name}")
-    return f"<{name}{shown}>\n{safe}\n</{name}>"

@@ -6,11 +6,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from kgot_core.contracts.prompts import tagged
 from kgot_core.contracts.run import Run
 from kgot_core.contracts.tools import ToolResult
 from kgot_core.models.tokens import estimate_tokens
 from kgot_core.run.faults import said
-from kgot_core.run.prompting.prompts import tagged
 from kgot_core.run.prompting.transcript import shorten
 
 

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from kgot_core.contracts.dialect import Dialect, show_value
+from kgot_core.contracts.prompts import tagged
 from kgot_core.contracts.task import Task
 from kgot_core.contracts.tools import RunFiles, ToolResult
 from kgot_core.graph.conflicts import Replaced
@@ -18,7 +19,6 @@ from kgot_core.graph.elements import Element, Node
 from kgot_core.graph.fold import TaskGraph
 from kgot_core.graph.values import encode
 from kgot_core.models.tokens import estimate_tokens
-from kgot_core.run.prompting.prompts import tagged
 
 SMALLEST_BUDGET = 500
 # No piece of text that the estimate counts as one token is longer, so longer texts need not be counted.

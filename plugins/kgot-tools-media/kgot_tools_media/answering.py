@@ -7,11 +7,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from kgot_core.contracts.prompts import tagged
 from kgot_core.contracts.tools import Source, ToolContext
 from kgot_core.errors import ContextOverflow
 from kgot_tools_media.documents import Document
-from kgot_tools_media.filling import as_data, fill
 from kgot_tools_media.parts import Part
+from kgot_tools_media.prompts import fill
 from kgot_tools_media.ranking import Ranking
 from kgot_tools_media.windows import Window, windows
 
@@ -56,7 +57,7 @@ async def answer(
         if not notes:
             text = "Nothing in what was read helps to answer the question."
         else:
-            content = "\n".join(as_data("notes", note, part=window.place) for window, note in notes)
+            content = "\n".join(tagged("notes", note, part=window.place) for window, note in notes)
             text = await context.answer(fill("answer_notes", content=content, question=question))
     if len(chosen) < len(every):
         places = "; ".join(window.place for window in chosen)
@@ -96,7 +97,7 @@ async def _notes(
 async def _ask(
     context: ToolContext, prompt: str, document: Document, question: str, window: Window, tokens: int
 ) -> str:
-    content = as_data("file", window.text, name=document.address, part=window.place)
+    content = tagged("file", window.text, name=document.address, part=window.place)
     try:
         return await context.answer(fill(prompt, content=content, question=question))
     except ContextOverflow:
@@ -109,7 +110,7 @@ async def _ask(
         replies += [reply] if _says_something(reply) else []
     if prompt == "note_part":
         return "\n".join(replies) or _NOTHING
-    content = "\n".join(as_data("notes", reply) for reply in replies) or "(no part holds anything on it)"
+    content = "\n".join(tagged("notes", reply) for reply in replies) or "(no part holds anything on it)"
     return await context.answer(fill("answer_notes", content=content, question=question))
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kgot_core.contracts.prompts import tagged
 from kgot_core.contracts.tools import ToolContext
 from kgot_core.errors import ContextOverflow
-from kgot_tools_web.filling import as_data, fill
+from kgot_tools_web.prompts import fill
 from kgot_tools_web.reading.pages import Page
 from kgot_tools_web.reading.windows import windows
 from kgot_tools_web.search.index import Index
@@ -31,7 +32,7 @@ async def answer(context: ToolContext, page: Page, question: str, settings: WebS
     notes = []
     for number in chosen:
         reply = await _ask(context, "note_page", page, question, every[number], f"{number + 1} of {len(every)}")
-        notes += [as_data("notes", reply, part=str(number + 1))] if _says_something(reply) else []
+        notes += [tagged("notes", reply, part=str(number + 1))] if _says_something(reply) else []
     left_out = len(every) - len(chosen)
     remark = f"\n\n[{left_out} of {len(every)} parts of the page were not read]" if left_out else ""
     if not notes:
@@ -60,7 +61,7 @@ def _chosen(every: Sequence[str], question: str, most: int) -> list[int]:
 
 
 async def _ask(context: ToolContext, prompt: str, page: Page, question: str, text: str, part: str = "") -> str:
-    content = as_data("page", text, url=page.url, title=page.title, part=part)
+    content = tagged("page", text, url=page.url, title=page.title, part=part)
     try:
         return await context.answer(fill(prompt, content=content, question=question))
     except ContextOverflow:
@@ -70,11 +71,16 @@ async def _ask(context: ToolContext, prompt: str, page: Page, question: str, tex
     replies = [
         await _ask(context, "note_page", page, question, half, part) for half in windows(text, len(text) // 2 + 1)
     ]
-    told = "\n".join(as_data("notes", reply) for reply in replies if _says_something(reply))
+    told = "\n".join(tagged("notes", reply) for reply in replies if _says_something(reply))
     if prompt == "note_page":
         return told or _NOTHING
     return await context.answer(
-        fill("answer_notes", content=told or "(no part holds anything on it)", question=question, title=page.title)
+        fill(
+            "answer_notes",
+            content=told or "(no part holds anything on it)",
+            question=question,
+            title=page.title,
+        )
     )
 
 

@@ -9,12 +9,13 @@ from typing import Any
 
 from pydantic import BaseModel, Field, PrivateAttr
 
+from kgot_core.contracts.prompts import tagged
 from kgot_core.contracts.tools import ToolArtifact, ToolContext
 from kgot_core.errors import KgotError, ModelError
-from kgot_tools_media.filling import as_data, fill
 from kgot_tools_media.jobs import done_on
 from kgot_tools_media.locating import Located, locate, source
 from kgot_tools_media.process import Limits
+from kgot_tools_media.prompts import fill
 from kgot_tools_media.remote import is_address, opened
 from kgot_tools_media.settings import ImageSettings
 from kgot_tools_media.tools.base import MediaTool
@@ -110,7 +111,7 @@ class InspectImage(MediaTool):
         if not self._settings.use_model:
             return [], "tools.inspect_image.use_model is off"
         what = "an image" if len(seen.images) == 1 else f"{len(seen.images)} frames of an image, in their order"
-        recognised = as_data("text_by_character_recognition", "\n".join(seen.texts)) if seen.texts else ""
+        recognised = tagged("text_by_character_recognition", "\n".join(seen.texts)) if seen.texts else ""
         prompt = fill("look", what=f"{what}, {located.address}", recognised=recognised, question=question)
         try:
             reply = await self._context.answer(prompt, role="vision", images=seen.images)

@@ -6,9 +6,9 @@ from typing import Any
 
 from pydantic import BaseModel, Field, PrivateAttr
 
+from kgot_core.contracts.prompts import tagged
 from kgot_core.contracts.tools import Source, ToolArtifact, ToolContext
 from kgot_core.errors import KgotError
-from kgot_tools_media.filling import as_data
 from kgot_tools_media.folders import Listed, listed
 from kgot_tools_media.parts import size
 from kgot_tools_media.process import Limits
@@ -62,7 +62,7 @@ class SearchFiles(MediaTool):
         first = f"{len(shown)} passages found in {len(files):,} files"
         if not shown:
             first = f"no passage of the {len(files):,} files shares a word with the query; try other words"
-        blocks = [as_data("passage", passage.text, file=passage.address, place=passage.place) for passage in shown]
+        blocks = [tagged("passage", passage.text, file=passage.address, place=passage.place) for passage in shown]
         sources = tuple(Source(passage.address, place=passage.place) for passage in shown)
         return "\n\n".join([first, *notes, *blocks]), ToolArtifact(sources)
 

@@ -9,7 +9,7 @@ from typing import Any
 from kgot_core.contracts.model import ToolCallRequest, system, user
 from kgot_core.contracts.tools import ToolContext
 from kgot_core.errors import ContextOverflow, KgotError
-from kgot_tools_web.filling import fill
+from kgot_tools_web.prompts import fill
 from kgot_tools_web.session import WebSession
 from kgot_tools_web.surfer.actions import ACTIONS, FINAL, OUTSIDE
 from kgot_tools_web.surfer.memory import Memory, Seen, Step, action_text, note_of

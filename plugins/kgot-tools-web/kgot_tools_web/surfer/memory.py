@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kgot_tools_web.filling import as_data
+from kgot_core.contracts.prompts import tagged
 
 LONGEST_NOTE = 800
 
@@ -64,7 +64,7 @@ class Memory:
     def seen(self) -> str:
         """Shows what was seen since the last plan, marked as data of others."""
         blocks = [
-            as_data("seen", seen.shown, step=str(step.number), action=action, url=seen.url, part=seen.place)
+            tagged("seen", seen.shown, step=str(step.number), action=action, url=seen.url, part=seen.place)
             for step in self.steps[self._planned :]
             for action, seen in step.done
             if seen.shown

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from kgot_core.contracts.prompts import tagged
 from kgot_core.contracts.tools import Source
-from kgot_tools_web.filling import as_data
 from kgot_tools_web.reading.pages import Page
 from kgot_tools_web.surfer.walking import Walk
 
@@ -42,12 +42,12 @@ def report(final: Mapping[str, Any], walk: Walk) -> Report:
         lines.append(f'- {page.url} ({page.title}): "{text}"' + ("" if there else f" ({NOT_THERE})"))
         cited.setdefault(page.url, page.source(text[:120] if there else ""))
     others = [page for page, _ in walk.visited.values() if page.url not in cited]
-    blocks = [as_data("report", str(final.get("answer", "")).strip())]
+    blocks = [tagged("report", str(final.get("answer", "")).strip())]
     if lines:
-        blocks.append("It rests on:\n" + as_data("passages", "\n".join(lines)))
+        blocks.append("It rests on:\n" + tagged("passages", "\n".join(lines)))
     if others:
         listed = "\n".join(f"- {page.url} ({page.title})" for page in others)
-        blocks.append("Also opened:\n" + as_data("pages", listed) if lines else "Opened:\n" + as_data("pages", listed))
+        blocks.append("Also opened:\n" + tagged("pages", listed) if lines else "Opened:\n" + tagged("pages", listed))
     if not walk.visited:
         blocks.append("No page was opened: this is not proved by any source.")
     sources = (*cited.values(), *(page.source() for page in others))

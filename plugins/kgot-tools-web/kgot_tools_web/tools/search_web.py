@@ -7,10 +7,10 @@ from typing import Any
 
 from pydantic import BaseModel, Field, PrivateAttr
 
+from kgot_core.contracts.prompts import tagged
 from kgot_core.contracts.tools import Source, ToolArtifact, ToolContext
 from kgot_core.errors import KgotError, TransientToolError
 from kgot_tools_web.dates import Span, span
-from kgot_tools_web.filling import as_data
 from kgot_tools_web.net.guard import Blocked, Guard
 from kgot_tools_web.search.engines import Engine, Found, Results, engines
 from kgot_tools_web.settings import WebSettings
@@ -92,7 +92,7 @@ def written(query: str, engine: str, results: Results) -> str:
         dated = f" ({one.date})" if one.date else ""
         snippet = " ".join(one.snippet.split())[:LONGEST_SNIPPET]
         lines.append(f"{number}. {' '.join(one.title.split())}{dated}\n   {one.url}\n   {snippet}".rstrip())
-    return "\n\n".join([*notes, as_data("results", "\n".join(lines), query=query, engine=engine)])
+    return "\n\n".join([*notes, tagged("results", "\n".join(lines), query=query, engine=engine)])
 
 
 def _is_open(one: Found, guard: Guard) -> bool:

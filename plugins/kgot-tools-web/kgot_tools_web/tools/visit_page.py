@@ -6,10 +6,10 @@ from typing import Any
 
 from pydantic import BaseModel, Field, PrivateAttr
 
+from kgot_core.contracts.prompts import tagged
 from kgot_core.contracts.tools import ToolArtifact, ToolContext
 from kgot_core.errors import KgotError
 from kgot_tools_web.answering import answer
-from kgot_tools_web.filling import as_data
 from kgot_tools_web.reading.pages import Page
 from kgot_tools_web.reading.windows import windows
 from kgot_tools_web.settings import WebSettings
@@ -69,5 +69,5 @@ class VisitPage(WebTool):
 def shown(page: Page, text: str, place: str = "", tag: str = "page") -> str:
     """Writes a page for a model, marked as data of others."""
     notes = [f"[Note: {note}]" for note in page.notes]
-    block = as_data(tag, text or "(no text)", url=page.url, title=page.title, part=place)
+    block = tagged(tag, text or "(no text)", url=page.url, title=page.title, part=place)
     return "\n\n".join([*notes, block])

@@ -8,11 +8,11 @@ from typing import Any
 
 from pydantic import BaseModel, Field, PrivateAttr
 
+from kgot_core.contracts.prompts import tagged
 from kgot_core.contracts.tools import Source, ToolArtifact, ToolContext
 from kgot_core.errors import KgotError
 from kgot_tools_web.answering import answer
 from kgot_tools_web.dates import last_day
-from kgot_tools_web.filling import as_data
 from kgot_tools_web.mediawiki import Entry, Hit, MediaWiki
 from kgot_tools_web.net.cache import now
 from kgot_tools_web.reading.pages import Page
@@ -112,7 +112,7 @@ async def look(wiki: MediaWiki, title: str, language: str, date: str = "") -> di
     text = await wiki.article(entry, language)
     if entry.ambiguous:
         told = f"{entry.title} may mean several things; call again with the exact title of one of these."
-        listed = as_data("options", text, title=entry.title)
+        listed = tagged("options", text, title=entry.title)
         return {"options": [{"title": entry.title, "url": entry.url}], "text": f"{told}\n\n{listed}"}
     digest = hashlib.sha256(text.encode()).hexdigest()
     page = Page(_url(entry), entry.title, text, now().isoformat(timespec="seconds"), digest, _notes(entry))
@@ -145,7 +145,7 @@ def _choice(wiki: MediaWiki, title: str, language: str, hits: list[Hit]) -> dict
     lines = "\n".join(f"- {hit.title}: {hit.snippet}" for hit in hits)
     told = f"there is no article with the title {title!r}; call again with the exact title of one of these."
     options = [{"title": hit.title, "url": wiki.address(hit.title, language)} for hit in hits]
-    return {"options": options, "text": f"{told}\n\n{as_data('results', lines, query=title)}"}
+    return {"options": options, "text": f"{told}\n\n{tagged('results', lines, query=title)}"}
 
 
 def _url(entry: Entry) -> str:

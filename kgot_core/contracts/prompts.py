@@ -1,0 +1,38 @@
+"""What prompts of the core and of plugins have in common: filled from Markdown files, what others wrote marked off."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from string import Template
+
+
+def fill_prompt(package: str, name: str, /, **slots: str) -> str:
+    """Fills a prompt that a package brings.
+
+    Args:
+        package: The package that holds it, such as ``kgot_tools_web.prompts``.
+        name: Its file's name without ``.md``.
+        slots: A text for each ``${slot}`` in it.
+
+    Raises:
+        KeyError: A slot is missing.
+    """
+    text = (files(package) / f"{name}.md").read_text(encoding="utf-8")
+    return Template(text).substitute(slots).strip()
+
+
+def tagged(tag: str, text: str, /, **attributes: object) -> str:
+    """Wraps text in an XML tag; what stands inside is data and cannot close the tag.
+
+    Args:
+        tag: The tag's name.
+        text: What others wrote: a page, a result, a reply.
+        attributes: Attributes of the tag; an empty one is left out.
+    """
+    shown = "".join(f' {name}="{_quoted(value)}"' for name, value in attributes.items() if value not in ("", None))
+    safe = text.replace(f"</{tag}", f"<\\/{tag}")
+    return f"<{tag}{shown}>\n{safe}\n</{tag}>"
+
+
+def _quoted(value: object) -> str:
+    return " ".join(str(value).replace('"', "'").replace("<", "(").replace(">", ")").split())
