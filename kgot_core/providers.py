@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from kgot_core.contracts.model import ModelSpec
     from kgot_core.contracts.sandbox import Sandbox
     from kgot_core.contracts.scheduler import Scheduler
+    from kgot_core.contracts.servers import Servers
     from kgot_core.contracts.sink import Sink
     from kgot_core.contracts.solver import Solver
     from kgot_core.contracts.strategy import Strategy
@@ -116,6 +117,7 @@ class BackendProvider(Provider):
             which is asked before each run, need not wait for a server.
         keeps: ``keeps(settings, name)`` tells why the store cannot open a scope with ``keep`` or ``read_only``, and
             ``None`` where it can. The name is the user's, empty where the store's own settings say which graph.
+        servers: Where a run needs a server of its own: how a pool starts some.
     """
 
     kind: ClassVar[ProviderKind] = "backend"
@@ -123,6 +125,7 @@ class BackendProvider(Provider):
     dialect: Callable[[], type[Dialect]] | None = None
     reach: Callable[[Any, bool], Problem | None] | None = None
     keeps: Callable[[Any, str], Problem | None] = keeps_nothing
+    servers: Servers | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

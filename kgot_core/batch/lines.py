@@ -4,36 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-
-def write_whole(path: Path, text: str, *, private: bool = False, durable: bool = True) -> None:
-    """Writes a file in one step: it is there whole or not at all.
-
-    Args:
-        path: The file.
-        text: Its content.
-        private: Only the user may read it.
-        durable: It is on the disk when this returns; not needed for what is written anew in a moment.
-
-    Raises:
-        OSError: It cannot be written.
-    """
-    part = path.with_name(f"{path.name}.{secrets.token_hex(4)}.part")
-    try:
-        handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600 if private else 0o644)
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            if durable:
-                os.fsync(file.fileno())
-        part.replace(path)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
+from kgot_core.run.record.whole import write_whole as write_whole
 
 
 def to_lines(rows: Iterable[Mapping[str, Any]]) -> str:

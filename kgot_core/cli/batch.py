@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 @click.option("--scheduler", metavar="NAME", help="Who runs the tasks: local, or that of a plugin.")
 @click.option("--ranks", metavar="N", help="Processes, of a scheduler that starts them: its setting ranks.")
 @click.option("--jobs", metavar="N", help="Tasks at once in one process.")
+@click.option("--pool", metavar="NAME|DIR", help="Lease each task a slot of this pool (kgot pool start).")
 @click.option("--batch-max-cost", metavar="DOLLARS", help="What all tasks together may cost.")
 @click.option("--batch-max-tokens", metavar="N", help="What all tasks together may use.")
 @click.option("--strict", is_flag=True, help="Exit code 1 where a task failed.")
@@ -38,6 +39,7 @@ def batch(
     scheduler: str | None,
     ranks: str | None,
     jobs: str | None,
+    pool: str | None,
     batch_max_cost: str | None,
     batch_max_tokens: str | None,
     strict: bool,
@@ -60,6 +62,7 @@ def batch(
     own = {
         "--scheduler": ("scheduler", scheduler),
         "--jobs": ("batch.jobs", number("--jobs", jobs, int, "a whole number")),
+        "--pool": ("pool.name", pool),
         "--batch-max-cost": ("batch.max_cost", number("--batch-max-cost", batch_max_cost, float, "a number")),
         "--batch-max-tokens": ("batch.max_tokens", number("--batch-max-tokens", batch_max_tokens, int, "a number")),
     }

@@ -39,6 +39,7 @@ COMMANDS: Mapping[str, Row] = MappingProxyType(
         "tools": Row("kgot_core.cli.tools:tools", "List tools, and call one by hand", "Set up"),
         "sandbox": Row("kgot_core.cli.sandbox:sandbox", "Build the image of a sandbox; try sandboxes out", "Set up"),
         "cache": Row("kgot_core.cli.cache:cache", "List and clear what tools keep between runs", "Set up"),
+        "pool": Row("kgot_core.cli.pool:pool", "Start, show and stop pools of graph servers for batches", "Set up"),
         "completion": Row("kgot_core.cli.completion:completion", "Print the script of shell completion", "Set up"),
         "demo": Row("kgot_core.cli.demo:demo", "Run a real task offline, with recorded model replies", "Learn"),
     }

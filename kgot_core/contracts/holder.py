@@ -6,7 +6,8 @@ import contextlib
 import os
 import secrets
 import socket
-from dataclasses import dataclass
+import time
+from dataclasses import dataclass, field
 from pathlib import Path
 
 
@@ -19,17 +20,19 @@ class Holder:
         process: Number of the process.
         born: When the process began, in the machine's own terms; empty where that cannot be told.
         token: Tells two holds of one process apart.
+        since: When it was taken, in seconds since 1970; 0 where that was not written down.
     """
 
     host: str
     process: int
     born: str
     token: str
+    since: float = field(default=0.0, compare=False)
 
     @classmethod
     def here(cls) -> Holder:
         """Gives this process."""
-        return cls(_host(), os.getpid(), _born(os.getpid()), secrets.token_hex(8))
+        return cls(_host(), os.getpid(), _born(os.getpid()), secrets.token_hex(8), time.time())
 
     @property
     def gone(self) -> bool | None:

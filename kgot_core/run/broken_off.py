@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kgot_core.events import CallEvent, GraphQueried, GraphState, GraphWritten, ModelCalled, RunFinished, from_record
+from kgot_core.events import (
+    CallEvent,
+    GraphQueried,
+    GraphState,
+    GraphWritten,
+    ModelCalled,
+    RunFinished,
+    ToolCalled,
+    from_record,
+)
 from kgot_core.run.desks import graph_faults, model
 from kgot_core.run.record.recorded import standing
 
@@ -27,7 +36,8 @@ def superseded(records: Sequence[Mapping[str, Any]]) -> tuple[int, ...]:
     """
     listed = standing(records)
     calls = [(record, event) for record in listed if isinstance(event := from_record(record), CallEvent)]
-    steps = [record["step"] for record, _ in calls]
+    # A write of facts stands below the reply that brought them, but was not part of that call.
+    steps = [record["step"] for record, event in calls if isinstance(event, ToolCalled)]
     found = [record["seq"] for record in listed if not record["step"] and _is_end(record)]
     for record, event in calls:
         if _is_lost(event) and not any(record["step"].startswith(f"{step}/") for step in steps):

@@ -129,8 +129,8 @@ class BrokenRun:
             raise UsageError(f"since the run in {self.folder} began, this has changed: {told}", hint=FORCE)
         return Ready(Task(self._start.question, paths), files, now.versions, changed, force)
 
-    async def go_on(self, ready: Ready, parts: Parts, sinks: Sequence[Sink]) -> Answer:
-        """Goes on with the run to its end.
+    async def go_on(self, ready: Ready, parts: Parts, sinks: Sequence[Sink], slot: str = "") -> Answer:
+        """Goes on with the run to its end, in a slot that was leased for it.
 
         Raises:
             ReplayDiverged: It would ask something else than its record holds.
@@ -148,7 +148,7 @@ class BrokenRun:
                 RunResumed(versions=ready.versions, changed=ready.changed, superseded=superseded(self._records))
             )
             scope = GraphScope(parts.graph_name or self.run, parts.graph_mode)
-            context = OpenContext(scope, parts.sandbox, self.folder, run=self.run)
+            context = OpenContext(scope, parts.sandbox, self.folder, slot=slot, run=self.run)
             parts = replace(parts, given=_given(self._start, parts.given))
             return await run_task(parts, ready.task, shelf, self._start, journal, self._writer, context)
         finally:

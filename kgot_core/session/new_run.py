@@ -1,12 +1,16 @@
-"""The id of a new run, and where its folder may be."""
+"""The id of a new run, its task, and where its folder may be."""
 
 from __future__ import annotations
 
 import secrets
 import time
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 
+from kgot_core.contracts.task import Task
 from kgot_core.errors import UsageError
+from kgot_core.run.record.journal import unicode_text
 from kgot_core.run.record.kept import EVENTS
 
 
@@ -26,3 +30,20 @@ def refuse_run_folder(folder: Path) -> None:
         raise UsageError(
             f"{folder} is the folder of a run, and would hold another", hint="name the folder that holds the runs"
         )
+
+
+def new_task(task: Task | str, attachments: Iterable[Path | str], redact: Callable[[str], str]) -> Task:
+    """Gives the task of a new run.
+
+    Raises:
+        UsageError: Its question is empty, or it is none.
+    """
+    if isinstance(task, str):
+        task = Task(task)
+    if not isinstance(task, Task):
+        raise UsageError(f"a task is a Task or its question, not {type(task).__name__}")
+    if not task.question.strip():
+        raise UsageError("the question is empty")
+    files = (*task.files, *(Path(path) for path in attachments))
+    # The record is what a repeated run begins with, so the run begins with what the record can hold.
+    return replace(task, question=redact(unicode_text(task.question)), files=files)

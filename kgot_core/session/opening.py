@@ -17,6 +17,7 @@ from kgot_core.contracts.task import JsonSchema
 from kgot_core.errors import ReplayDiverged, UsageError
 from kgot_core.graph.schema import read_schema, schema_text
 from kgot_core.plugins import PluginRegistry
+from kgot_core.pool.leasing import Slots
 from kgot_core.run.given import GivenGraph
 from kgot_core.run.parts import Parts
 from kgot_core.run.prompting.prompts import Prompts
@@ -25,7 +26,8 @@ from kgot_core.sandboxes.auto import choose
 from kgot_core.session.checks import opened, ready_settings
 from kgot_core.session.models import open_embedding, open_models, refuse_unpriced
 from kgot_core.session.packages import STAGES, packages, versions
-from kgot_core.session.starting import NamedGraph, given_graph, graph_scope, refuse_keeping
+from kgot_core.session.starting import NamedGraph, given_graph, graph_scope
+from kgot_core.session.store import open_store
 from kgot_core.session.tools import find_tools
 from kgot_core.settings import Settings, provider_settings
 
@@ -49,8 +51,14 @@ class Given:
     purse: Purse = field(default_factory=Purse)
 
 
-def open_parts(registry: PluginRegistry, settings: Settings, given: Given) -> Parts:
+def open_parts(registry: PluginRegistry, settings: Settings, given: Given, slots: Slots | None = None) -> Parts:
     """Opens everything that the runs of a session share.
+
+    Args:
+        registry: The plugins.
+        settings: The settings.
+        given: What was passed in code.
+        slots: The pool of which runs lease a slot.
 
     Raises:
         UsageError: A setting or name is wrong, or something that is needed is not ready.
@@ -60,7 +68,7 @@ def open_parts(registry: PluginRegistry, settings: Settings, given: Given) -> Pa
     strategy: Strategy = common["strategy"]
     graph = given_graph(registry, settings, strategy, given.graph, given.runs)
     sandbox, sandbox_choice = open_sandbox(registry, settings)
-    backend, open_backend = _backend(registry, settings, given.backend)
+    backend, open_backend = open_store(registry, settings, given.backend, slots)
 
     def share() -> float:
         return 1 / given.purse.ranks
@@ -209,24 +217,3 @@ def _open(registry: PluginRegistry, settings: Settings, kind: providers.Provider
     provider: Any = registry.get(kind, name)
     values = ready_settings(settings, provider)
     return opened(provider, lambda: provider.open(values))
-
-
-def _backend(registry: PluginRegistry, settings: Settings, given: Any) -> tuple[str, Any]:
-    if isinstance(given, GraphBackend):
-        return type(given).__name__, lambda context: given
-    if callable(given):
-        return getattr(given, "__name__", type(given).__name__), given
-    if given is not None:
-        raise UsageError(
-            f"a backend passed in code is a GraphBackend or a function that opens one, not {type(given).__name__}",
-            hint="the name of a backend goes into the settings, as backend",
-        )
-    names = settings.core.backend
-    provider: Any = registry.get("backend", names[0]) if names else registry.default_backend()
-    values = ready_settings(settings, provider)
-    refuse_keeping(provider, values, settings)
-
-    def open_backend(context: OpenContext) -> GraphBackend:
-        return cast(GraphBackend, provider.open(values, context))
-
-    return provider.name, open_backend

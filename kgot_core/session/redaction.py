@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from kgot_core.models.introspection import secrets_of
+from kgot_core.pool.sources import pool_secret
 from kgot_core.settings import Settings
 
 HIDDEN = "[secret]"
@@ -25,7 +26,7 @@ def redactor(settings: Settings, models: Iterable[object]) -> Callable[[str], st
             of ours, but must not be written either.
         models: Chat models that were passed in code.
     """
-    found = settings.secrets() | _usual(settings.env) | _in_addresses(settings)
+    found = settings.secrets() | _usual(settings.env) | _in_addresses(settings) | {pool_secret(settings)}
     for model in models:
         found |= secrets_of(model)
     hidden = sorted((text for text in found if _worth_hiding(text)), key=lambda text: (-len(text), text))

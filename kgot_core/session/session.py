@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from pathlib import Path
@@ -16,20 +16,22 @@ from kgot_core.contracts.sink import Sink
 from kgot_core.contracts.task import Answer, JsonSchema, Task
 from kgot_core.errors import UsageError
 from kgot_core.events import Event
+from kgot_core.pool.leasing import Slots, leased
 from kgot_core.run.concurrency.threads import in_thread
 from kgot_core.run.desks.files import FileShelf
 from kgot_core.run.lifecycle import run_task, started
 from kgot_core.run.parts import Parts
 from kgot_core.run.purse import Purse
 from kgot_core.run.record.folder import RunWriter
-from kgot_core.run.record.journal import Journal, unicode_text
+from kgot_core.run.record.journal import Journal
 from kgot_core.session.broken_run import BrokenRun
-from kgot_core.session.new_run import new_id, refuse_run_folder
+from kgot_core.session.new_run import new_id, new_task, refuse_run_folder
 from kgot_core.session.opening import Given, open_parts
 from kgot_core.session.redaction import redactor
 from kgot_core.session.schema import json_schema, validated
 from kgot_core.session.sinks import Kept, NamedSink, Opened, QueueSink, find_sinks
 from kgot_core.session.starting import NamedGraph, refuse_nothing_to_ask
+from kgot_core.session.store import open_pool
 from kgot_core.settings.seal import seal
 from kgot_core.settings.start import config_folder
 
@@ -41,6 +43,9 @@ if TYPE_CHECKING:
 
     from kgot_core.plugins import PluginRegistry
     from kgot_core.settings import Settings
+
+SLOTS_LOST = 2
+"""In how many slots a run may lose its server before it fails: it may be the run that breaks them."""
 
 
 class Session:
@@ -90,6 +95,7 @@ class Session:
         self._named_sinks: Sequence[NamedSink] = ()
         self._runs = runs.absolute() if runs is not None else None
         self._parts: Parts | None = None
+        self._slots: Slots | None = None
         self._redact = redactor(settings, self._given.models.values())
         # An open backend holds one graph, and so does what a store keeps: their runs come one after another.
         one = isinstance(backend, GraphBackend) or settings.core.graph.keep
@@ -97,7 +103,8 @@ class Session:
         self._streams: set[asyncio.Task[Answer]] = set()
 
     async def __aenter__(self) -> Self:
-        self._parts = await in_thread(lambda: open_parts(self._registry, self._settings, self._given))
+        self._slots = await in_thread(lambda: open_pool(self._registry, self._settings, self._given.backend))
+        self._parts = await in_thread(lambda: open_parts(self._registry, self._settings, self._given, self._slots))
         self._named_sinks = find_sinks(self._registry, self._settings)
         return self
 
@@ -137,7 +144,7 @@ class Session:
         """
         parts = self._opened()
         refuse_nothing_to_ask(parts)
-        task = _task(task, attachments, self._redact)
+        task = new_task(task, attachments, self._redact)
         run = new_id()
         if folder is None and self._runs is not None:
             refuse_run_folder(self._runs)
@@ -149,18 +156,22 @@ class Session:
             [Path(path) for path in opened.folders],
             [Path(path) for path in opened.allow],
         )
-        async with self._turn:
+        async with self._turn, leased(self._slots) as slot:
             writer = RunWriter(folder) if folder is not None else None
             journal = Journal(run, writer, self._told(sinks, run, folder), redact=self._redact)
-            context = OpenContext(GraphScope(parts.graph_name or run, parts.graph_mode), parts.sandbox, folder, run=run)
+            scope = GraphScope(parts.graph_name or run, parts.graph_mode)
+            context = OpenContext(scope, parts.sandbox, folder, slot=slot.name, run=run)
             try:
                 start = started(parts, task, files)
                 if writer is not None:
                     start = replace(start, seal=seal(config_folder(self._settings.env), journal.plain(start.plan)))
                 answer = await run_task(parts, task, files, start, journal, writer, context)
-                return self._with_value(answer)
             finally:
                 journal.close()
+            lost = answer.status == "failed" and await slot.is_lost()
+        if lost and folder is not None:
+            return await self.resume(folder, sinks=sinks)
+        return self._with_value(answer)
 
     async def resume(
         self,
@@ -186,16 +197,22 @@ class Session:
             asyncio.CancelledError: The run was cancelled; what it had is on disk.
         """
         parts = self._opened()
-        async with self._turn:
-            broken = await BrokenRun.reopen(Path(run), self._redact)
-            try:
-                if broken.answer is not None:
-                    return self._with_value(broken.answer)
-                ready = broken.ready(parts, question, attachments, self._registry, force)
-                told = self._told(sinks, broken.run, broken.folder)
-                return self._with_value(await broken.go_on(ready, parts, told))
-            finally:
-                broken.close()
+        for tries_left in reversed(range(SLOTS_LOST + 1)):
+            async with self._turn:
+                broken = await BrokenRun.reopen(Path(run), self._redact)
+                try:
+                    if broken.answer is not None:
+                        return self._with_value(broken.answer)
+                    ready = broken.ready(parts, question, attachments, self._registry, force)
+                    told = self._told(sinks, broken.run, broken.folder)
+                    async with leased(self._slots) as slot:
+                        answer = await broken.go_on(ready, parts, told, slot.name)
+                        lost = tries_left and answer.status == "failed" and await slot.is_lost()
+                finally:
+                    broken.close()
+            if not lost:
+                break
+        return self._with_value(answer)
 
     @property
     def sandbox_name(self) -> str:
@@ -234,18 +251,6 @@ class Session:
         if self._parts is None:
             raise UsageError("the session is not open", hint="use it in: async with kgot_core.open(...) as session")
         return self._parts
-
-
-def _task(task: Task | str, attachments: Iterable[Path | str], redact: Callable[[str], str]) -> Task:
-    if isinstance(task, str):
-        task = Task(task)
-    if not isinstance(task, Task):
-        raise UsageError(f"a task is a Task or its question, not {type(task).__name__}")
-    if not task.question.strip():
-        raise UsageError("the question is empty")
-    files = (*task.files, *(Path(path) for path in attachments))
-    # The record is what a repeated run begins with, so the run begins with what the record can hold.
-    return replace(task, question=redact(unicode_text(task.question)), files=files)
 
 
 async def _cancel(*tasks: asyncio.Task[Any]) -> None:

@@ -159,6 +159,9 @@ class Catalogue:
             return Key(path, trusted=True)
         if path[0] in SECTIONS.values() and len(path) > 2 and path[:2] not in self.core:
             return self._of_provider(path)
+        if path[0] == "pool" and len(path) == 2 and self._has_servers(fold(path[1])):
+            # Whoever may name the servers learns all that runs write there.
+            return Key(path, tuple[str, ...], trusted=True, matters=False)
         raise unknown(path, [key.name for key in self.core.values()])
 
     def _of_provider(self, path: KeyPath) -> Key:
@@ -177,6 +180,11 @@ class Catalogue:
             is_path=any(key.is_path for key in matches if key.path == path),
             matters=all(key.matters for key in marks),
         )
+
+    def _has_servers(self, name: str) -> bool:
+        if self._registry is None:
+            return True
+        return any(getattr(one, "servers", None) is not None for one in self._providers(SECTIONS["backend"], name))
 
     def _providers(self, section: str, name: str) -> list[Provider]:
         if self._registry is None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from kgot_core.settings.batch import BatchSettings
 from kgot_core.settings.fields import setting
+from kgot_core.settings.pool import PoolSettings
 
 if TYPE_CHECKING:
     from kgot_core.contracts.options import Caps, LoopLimits
@@ -238,6 +239,7 @@ class CoreSettings:
     runs_dir: str = setting("runs", "folder that holds a folder for each run", path=True, matters=False)
     scheduler: str = setting("local", "who runs the tasks of a batch", matters=False)
     batch: BatchSettings = field(default_factory=BatchSettings)
+    pool: PoolSettings = field(default_factory=PoolSettings)
     graph: GraphSettings = field(default_factory=GraphSettings)
     extract: ExtractSettings = field(default_factory=ExtractSettings)
     checks: ChecksSettings = field(default_factory=ChecksSettings)

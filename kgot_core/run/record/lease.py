@@ -98,9 +98,14 @@ def take(folder: Path, wait: Callable[[float], object] = time.sleep, *, name: st
     return Lease(path, holder, what)
 
 
-def read_holder(folder: Path) -> Holder | None:
-    """Gives whoever holds a run's folder; ``None`` where nobody does, or its file cannot be read."""
-    return _read(folder / NAME)
+def read_holder(folder: Path, name: str = NAME) -> Holder | None:
+    """Gives whoever holds a run's folder; ``None`` where nobody does, or its file cannot be read.
+
+    Args:
+        folder: The run's folder.
+        name: Name of the lease's file.
+    """
+    return _read(folder / name)
 
 
 def is_running(folder: Path, name: str = NAME) -> bool:

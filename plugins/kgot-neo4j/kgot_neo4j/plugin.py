@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from kgot_core.errors import Refused
 from kgot_core.hookspecs import hookimpl
 from kgot_core.providers import BackendProvider, FormatProvider, Problem, later
+from kgot_neo4j.servers import Neo4jServers
 from kgot_neo4j.settings import Neo4jSettings
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def check(settings: Neo4jSettings) -> Problem | None:
         return Problem(f"{scheme}:// decides on TLS itself", "leave backends.neo4j.tls and trust out, or use bolt://")
     if settings.trust and not Path(settings.trust).is_file():
         return Problem(f"backends.neo4j.trust: there is no file {settings.trust}")
-    for name in ("concurrency", "pool_size", "query_seconds", "start_seconds", "lease_seconds"):
+    for name in ("concurrency", "pool_size", "query_seconds", "start_seconds", "lease_seconds", "heap_mb", "cache_mb"):
         if getattr(settings, name) <= 0:
             return Problem(f"backends.neo4j.{name} must be above 0, not {getattr(settings, name)}")
     return None
@@ -92,6 +93,7 @@ def kgot_graph_backends() -> Iterable[BackendProvider]:
             keeps=keeps,
             open=Opener().open,
             reach=reach,
+            servers=Neo4jServers(),
         )
     ]
 

@@ -64,3 +64,18 @@ class Neo4jSettings:
             "matters": False,
         },
     )
+    image: str = field(
+        default="neo4j:5.26-community",
+        metadata={"help": "Image of the containers of a pool", "trusted": True, "matters": False},
+    )
+    home: str = field(
+        default="",
+        metadata={
+            "help": "Folder of an unpacked Neo4j, with lib in it, of which a pool starts processes",
+            "trusted": True,
+            "matters": False,
+            "path": True,
+        },
+    )
+    heap_mb: int = field(default=512, metadata={"help": "Java's heap in a server of a pool, in MiB", "matters": False})
+    cache_mb: int = field(default=128, metadata={"help": "Its page cache, in MiB", "matters": False})
