@@ -9,7 +9,7 @@ from typing import Any
 from kgot_core.errors import KgotError, TransientToolError
 from kgot_tools_web.dates import Span
 from kgot_tools_web.net.cache import now
-from kgot_tools_web.search.engines import Engine, Found, Results
+from kgot_tools_web.search.engine import Engine, Found, Results
 from kgot_tools_web.settings import WebSettings
 
 

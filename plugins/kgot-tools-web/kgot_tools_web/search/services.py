@@ -10,7 +10,7 @@ from kgot_core.errors import KgotError, TransientToolError
 from kgot_tools_web.dates import Span
 from kgot_tools_web.mediawiki import MediaWiki
 from kgot_tools_web.net.cache import now
-from kgot_tools_web.search.engines import Engine, Found, Results
+from kgot_tools_web.search.engine import Engine, Found, Results
 from kgot_tools_web.search.json_api import ask_json
 from kgot_tools_web.session import WebSession
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kgot_tools_web.dates import Span
 from kgot_tools_web.search.corpus import Corpus
-from kgot_tools_web.search.engines import Engine, Found, Results
+from kgot_tools_web.search.engine import Engine, Found, Results
 
 
 class StoredPages(Engine):

@@ -12,7 +12,8 @@ from kgot_tools_web.dates import last_day, span
 from kgot_tools_web.mediawiki import MediaWiki
 from kgot_tools_web.net.fetching import normal_url
 from kgot_tools_web.reading.pages import Page, read_page
-from kgot_tools_web.search.engines import Engine, engines
+from kgot_tools_web.search.engine import Engine
+from kgot_tools_web.search.engines import engines
 from kgot_tools_web.session import WebSession
 from kgot_tools_web.surfer.memory import Seen
 from kgot_tools_web.surfer.viewport import Viewport

@@ -12,7 +12,8 @@ from kgot_core.contracts.tools import Source, ToolArtifact, ToolContext
 from kgot_core.errors import KgotError, TransientToolError
 from kgot_tools_web.dates import Span, span
 from kgot_tools_web.net.guard import Blocked, Guard
-from kgot_tools_web.search.engines import Engine, Found, Results, engines
+from kgot_tools_web.search.engine import Engine, Found, Results
+from kgot_tools_web.search.engines import engines
 from kgot_tools_web.settings import WebSettings
 from kgot_tools_web.tools.base import WebTool
 
