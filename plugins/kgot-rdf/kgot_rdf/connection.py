@@ -123,7 +123,7 @@ class Connection(http.client.HTTPConnection):
             if time.monotonic() > end:
                 raise TimeoutError
         if answer.complete:
-            return answer, parser.should_keep_alive()
+            return answer, _stays(answer, parser.get_http_version())
         if not answer.headed:
             raise NoAnswer("the server closed the connection without an answer")
         if "content-length" in answer.headers or "chunked" in answer.headers.get("transfer-encoding", "").lower():
@@ -133,6 +133,12 @@ class Connection(http.client.HTTPConnection):
 
 class TlsConnection(Connection, http.client.HTTPSConnection):
     """The same over TLS."""
+
+
+def _stays(answer: Answer, version: str) -> bool:
+    """Tells whether the connection may be used again; the parser knows it no longer once the answer is complete."""
+    said = {word.strip() for word in answer.headers.get("connection", "").lower().split(",")}
+    return "close" not in said and (version != "1.0" or "keep-alive" in said)
 
 
 def limit(connection: http.client.HTTPConnection, end: float) -> None:
