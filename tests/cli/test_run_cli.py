@@ -136,10 +136,12 @@ def test_files_options_and_settings_reach_the_run(server: Server, folder: Path) 
 
 
 def test_a_run_within_its_caps_keeps_to_them(server: Server, folder: Path) -> None:
+    # The core's own tools: what else is installed would take a part of each request.
     caps = ("--max-cost", "0.5", "--max-tokens", "9000", "--deadline", "10m")
+    tools = ("--tool", "ask_llm", "--tool", "run_python_code")
     prices = {"models.graph.input_price": 30, "models.graph.output_price": 30}
     server.tell(Story(decide=_story["ENHANCE"]))
-    done = kgot("run", QUESTION, *caps, "--json", *settings_of(server.url, **prices))
+    done = kgot("run", QUESTION, *caps, *tools, "--json", *settings_of(server.url, **prices))
     answer = json.loads(done.stdout)
     assert (done.exit_code, answer["status"], answer["how"]) == (0, "capped", "forced query"), done.stderr
     assert answer["reason"].startswith("stopped at max_") and answer["cost"] <= 0.5
