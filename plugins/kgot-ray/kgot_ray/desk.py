@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -12,6 +12,8 @@ from kgot_ray.tasks import TaskQueue
 
 POLL = 1.0
 """Seconds for which a question waits for its answer before it is asked again."""
+SILENCE = 30.0
+"""Seconds after which a rank that holds tasks and says nothing is lost; one that lives asks every second."""
 State: TypeAlias = Literal["go", "task", "over", "stop", "still", "gone", "do", "done"]
 
 
@@ -47,16 +49,22 @@ class Reply:
 class _Sitting:
     """One call of ``run`` on all ranks."""
 
-    def __init__(self, order: Sequence[str]) -> None:
+    def __init__(self, order: Sequence[str], now: float) -> None:
         self.queue = TaskQueue(order)
-        self.moved = time.monotonic()
+        self.moved = now
         self.stopped = False
 
 
 class Desk:
-    """One for all ranks of a batch: an actor of Ray, or on an event loop of the only rank's process."""
+    """One for all ranks of a batch: an actor of Ray, or on an event loop of the only rank's process.
 
-    def __init__(self) -> None:
+    Args:
+        clock: Gives seconds that never go back.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._heard: dict[int, float] = {}
         self._changed = asyncio.Condition()
         self._attempts: dict[int, int] = {}
         self._sittings: dict[int, _Sitting] = {}
@@ -73,11 +81,7 @@ class Desk:
     async def lost(self, rank: int) -> None:
         """Notes that a rank's process is gone: its tasks are for others, and for its next process."""
         async with self._changed:
-            self._attempts[rank] = self._attempts.get(rank, -1) + 1
-            for sitting in self._sittings.values():
-                sitting.queue.give_back(rank)
-            self._doing = {number: who for number, who in self._doing.items() if who != rank}
-            self._changed.notify_all()
+            self._lose(rank)
 
     async def leave(self, caller: Caller) -> None:
         """Lets the caller go; what it holds is for others."""
@@ -86,7 +90,7 @@ class Desk:
 
     async def begin(self, caller: Caller, number: int, order: Sequence[str]) -> None:
         """Begins a call of ``run``, the first rank for all."""
-        self._sittings.setdefault(number, _Sitting(order))
+        self._sittings.setdefault(number, _Sitting(order, self._clock()))
 
     async def take(self, caller: Caller, number: int, patience: float) -> Reply:
         """Gives the next task; waits a while where there is none that waits."""
@@ -102,11 +106,12 @@ class Desk:
         sitting = self._sittings[number]
         if self._is_gone(caller):
             return Reply("gone")
+        self._heard[caller.rank] = self._clock()
         if self._stopped or sitting.stopped:
             return Reply("stop")
         if sitting.queue.over:
             return Reply("over")
-        if patience and time.monotonic() - sitting.moved >= patience:
+        if patience and self._clock() - sitting.moved >= patience:
             return Reply("still", running=tuple(sitting.queue.held))
         return Reply("go")
 
@@ -114,8 +119,8 @@ class Desk:
         """Notes that a task's record is written."""
         async with self._changed:
             if not self._is_gone(caller):
+                self._heard[caller.rank] = self._sittings[number].moved = self._clock()
                 self._sittings[number].queue.end(caller.rank, task)
-                self._sittings[number].moved = time.monotonic()
                 self._changed.notify_all()
 
     async def stop(self, number: int | None = None) -> None:
@@ -168,10 +173,25 @@ class Desk:
             return Reply("gone")
         if self._stopped or sitting.stopped:
             return Reply("stop")
+        self._heard[caller.rank] = self._clock()
+        self._lose_silent(sitting)
         if (given := sitting.queue.take(caller.rank)) is not None:
-            sitting.moved = time.monotonic()
+            sitting.moved = self._clock()
             return Reply("task", given.task, given.lost_by)
         return Reply("over" if sitting.queue.over else "go")
+
+    def _lose(self, rank: int) -> None:
+        self._attempts[rank] = self._attempts.get(rank, -1) + 1
+        for sitting in self._sittings.values():
+            sitting.queue.give_back(rank)
+        self._doing = {number: who for number, who in self._doing.items() if who != rank}
+        self._changed.notify_all()
+
+    def _lose_silent(self, sitting: _Sitting) -> None:
+        """Gives up ranks that are not heard of: Ray may have no room to start them anew while the others wait."""
+        for rank in sitting.queue.holders:
+            if self._clock() - self._heard[rank] >= SILENCE:
+                self._lose(rank)
 
     def _is_gone(self, caller: Caller) -> bool:
         return self._attempts.get(caller.rank) != caller.attempt

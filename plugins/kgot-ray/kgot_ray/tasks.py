@@ -41,6 +41,11 @@ class TaskQueue:
         """The tasks that run, those that were given out first at the front."""
         return list(self._held)
 
+    @property
+    def holders(self) -> set[int]:
+        """The ranks that hold tasks."""
+        return set(self._held.values())
+
     def take(self, rank: int) -> Given | None:
         """Gives a rank the next task; ``None`` where none waits."""
         if not self._waiting:
