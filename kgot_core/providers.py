@@ -149,6 +149,7 @@ class ToolProvider(Provider):
         default: Offered without being asked for by name.
         parts: Tells ``kgot doctor`` and ``kgot tools list`` what each place, such as a server, that the tools come from
             offers now.
+        needs: What has to be set or given before there is any tool, in a few words; empty where there always is one.
     """
 
     kind: ClassVar[ProviderKind] = "tool"
@@ -158,6 +159,7 @@ class ToolProvider(Provider):
     seconds: float = 300.0
     default: bool = True
     parts: Callable[[Any], Sequence[ToolPart]] | None = None
+    needs: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -165,6 +165,23 @@ class ToolContext(Protocol):
         """
 
     @property
+    def embedding_model(self) -> str:
+        """Name of the model of the role ``embedding``; empty where none is set."""
+
+    async def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]] | None:
+        """Gives a vector for each text by the model of the role ``embedding``; ``None`` where none is set.
+
+        What was embedded for a tool of this run before, also before it was broken off, is not asked for again.
+
+        Args:
+            texts: Texts for one request, none of them empty.
+
+        Raises:
+            CapReached: The run may not make the request.
+            ModelError: The request failed for good.
+        """
+
+    @property
     def tools(self) -> Sequence[str]:
         """Names of the run's tools."""
 

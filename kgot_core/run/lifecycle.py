@@ -100,8 +100,9 @@ async def _answer(
     graph = await open_graph(journal, parts, context, store)
     budget = Budget(parts.options.caps, lambda: journal.usage, lambda: journal.seconds, 0.0, parts.purse)
     models = ModelDesk(journal, parts.clients, parts.model_names, budget)
+    embedding = EmbeddingDesk(journal, parts.embedder, parts.model_names.get("embedding", ""), budget)
     calls = CallContext(
-        task.question, files, parts.sandbox, models, journal, code.run, parts.prompts.fill, opened.append
+        task.question, files, parts.sandbox, models, embedding, journal, code.run, parts.prompts.fill, opened.append
     )
     specs, tools = await open_tools(journal, parts.tools, calls)
     retries = parts.options.limits.max_tool_retries
@@ -130,7 +131,7 @@ async def _answer(
         sandbox=parts.sandbox,
         journal=journal,
         models=models,
-        embedding=EmbeddingDesk(journal, parts.embedder, parts.model_names.get("embedding", "")),
+        embedding=embedding,
         code=code,
         prompts=parts.prompts,
         transcript=Transcript(task, files, graph.dialect, graph.state, parts.state_tokens),

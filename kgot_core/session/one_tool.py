@@ -16,10 +16,12 @@ from kgot_core.contracts.task import Usage
 from kgot_core.contracts.tools import ToolResult
 from kgot_core.errors import ModelError, UsageError
 from kgot_core.graph.values import JsonValue
+from kgot_core.models.embedding import Embedded
 from kgot_core.plugins import PluginRegistry
 from kgot_core.reading.toolcalls import nearest
 from kgot_core.run.caps import Budget
 from kgot_core.run.desks.code import CodeDesk
+from kgot_core.run.desks.embedding import Embedder, EmbeddingDesk
 from kgot_core.run.desks.files import FileShelf
 from kgot_core.run.desks.model import Client, ModelDesk
 from kgot_core.run.desks.tool_context import CallContext
@@ -29,7 +31,7 @@ from kgot_core.run.opening import open_tools
 from kgot_core.run.parts import ToolEntry
 from kgot_core.run.prompting.prompts import Prompts
 from kgot_core.run.record.journal import Journal
-from kgot_core.session.models import open_models
+from kgot_core.session.models import EMBEDDING, open_embedding, open_models
 from kgot_core.session.opening import open_sandbox
 from kgot_core.session.redaction import redactor
 from kgot_core.session.tools import find_tools
@@ -81,7 +83,8 @@ async def call_tool(
     models = ModelDesk(journal, clients, names, budget)
     code = CodeDesk(journal, sandbox, SandboxLimits())
     opened: list[Callable[[], None]] = []
-    context = CallContext("", shelf, sandbox, models, journal, code.run, prompts.fill, opened.append)
+    embedding = EmbeddingDesk(journal, *_embedder(registry, settings), budget)
+    context = CallContext("", shelf, sandbox, models, embedding, journal, code.run, prompts.fill, opened.append)
     try:
         left_out: dict[str, str] = {}
         specs, tools = await open_tools(journal, all_tools(registry, settings), context, left_out)
@@ -120,6 +123,9 @@ class _NoModel:
     async def ask(self, request: Any, n: int = 1, on_retry: Any = None) -> Reply:
         raise ModelError(self._cause.message, hint=self._cause.hint)
 
+    async def embed(self, texts: Sequence[str], on_retry: Any = None) -> Embedded:
+        raise ModelError(self._cause.message, hint=self._cause.hint)
+
 
 def _models(
     registry: PluginRegistry, settings: Settings, prompt: str
@@ -128,6 +134,14 @@ def _models(
         return open_models(registry, settings, {}, prompt)
     except UsageError as error:
         return {"graph": _NoModel(error)}, {}
+
+
+def _embedder(registry: PluginRegistry, settings: Settings) -> tuple[Embedder | None, str]:
+    try:
+        client, names = open_embedding(registry, settings, {})
+    except UsageError as error:
+        return _NoModel(error), EMBEDDING
+    return client, names.get(EMBEDDING, "")
 
 
 def _spec(name: str, specs: Sequence[ToolSpec], left_out: Mapping[str, str]) -> ToolSpec:

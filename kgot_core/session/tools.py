@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from kgot_core import providers
-from kgot_core.errors import UsageError
+from kgot_core.errors import KgotError, UsageError
 from kgot_core.plugins import PluginRegistry
 from kgot_core.run.faults import said
 from kgot_core.run.parts import ToolEntry
@@ -41,7 +41,7 @@ def find_tools(registry: PluginRegistry, settings: Settings, given: Sequence[Any
 def _tool_entry(settings: Settings, provider: providers.ToolProvider) -> ToolEntry:
     values = provider_settings(settings, provider)
     problem = problem_of(provider, values)
-    return ToolEntry(provider, values, problem.message if problem else "")
+    return ToolEntry(provider, values, str(KgotError(problem.message, hint=problem.hint)) if problem else "")
 
 
 def _given_tool(given: Any) -> ToolEntry:

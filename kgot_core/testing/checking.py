@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from kgot_core.errors import PluginError
-from kgot_core.providers import Provider, ProviderKind
+from kgot_core.providers import Problem, Provider, ProviderKind, ToolProvider
 from kgot_core.settings import Settings, Sources, provider_settings
 from kgot_core.settings.start import config_folder, load_plugins
 from kgot_core.testing.backend_suite import BackendSuite
@@ -20,7 +20,7 @@ from kgot_core.testing.scheduler_suite import SchedulerSuite
 from kgot_core.testing.sink_suite import SinkSuite
 from kgot_core.testing.solver_suite import SolverSuite
 from kgot_core.testing.strategy_suite import StrategySuite
-from kgot_core.testing.tool_suite import ToolSuite
+from kgot_core.testing.tool_suite import NoToolSuite, ToolSuite, offers_nothing
 from kgot_core.testing.voter_suite import VoterSuite
 
 
@@ -58,7 +58,9 @@ test_classes.__test__ = False  # type: ignore[attr-defined]
 def _class(name: str, provider: Provider, settings: Any) -> type:
     if provider.kind != "model" and (problem := provider.check(settings)):
         # Once, and not for each test of the suite.
-        return type(name, (), {"test_is_ready": _skipped(f"the {provider.kind} {provider.name}: {problem.message}")})
+        return type(name, (), {"test_is_ready": _skipped(f"the {provider.kind} {provider.name}: {_line(problem)}")})
+    if isinstance(provider, ToolProvider) and offers_nothing(provider, settings):
+        return type(name, (NoToolSuite,), {"provider": provider, "settings": settings})
     suites: Mapping[ProviderKind, type] = {
         "backend": BackendSuite,
         "solver": SolverSuite,
@@ -74,6 +76,10 @@ def _class(name: str, provider: Provider, settings: Any) -> type:
         return type(name, (suites[provider.kind],), {"provider": provider, "settings": settings})
     reason = f"the {provider.kind} {provider.name} needs an address: subclass the suite of its kind in a test"
     return type(name, (), {"test_is_not_checked": _skipped(reason)})
+
+
+def _line(problem: Problem) -> str:
+    return f"{problem.message} ({problem.hint})" if problem.hint else problem.message
 
 
 def _skipped(reason: str) -> Any:

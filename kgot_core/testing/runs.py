@@ -7,7 +7,7 @@ import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from kgot_core.contracts.backend import Call, GraphBackend, GraphScope, OpenContext
 from kgot_core.contracts.options import LoopLimits, RunOptions
@@ -18,6 +18,7 @@ from kgot_core.contracts.strategy import Strategy
 from kgot_core.contracts.task import Answer, Outcome, Task
 from kgot_core.contracts.voter import Voter
 from kgot_core.models.client import ModelClient
+from kgot_core.models.embedding import EmbeddingClient
 from kgot_core.models.retry import RetryPolicy
 from kgot_core.run.desks.files import FileShelf
 from kgot_core.run.lifecycle import run_task, started
@@ -30,6 +31,9 @@ from kgot_core.solvers.query import QuerySolver
 from kgot_core.testing.memory_backend import MemoryBackend
 from kgot_core.testing.scripted_model import ScriptedModel
 from kgot_core.voters.majority import MajorityVoter
+
+if TYPE_CHECKING:
+    from langchain_core.embeddings import Embeddings
 
 T = TypeVar("T")
 QUESTION = "How deep is the lake into which the Ulmet flows?"
@@ -59,6 +63,7 @@ class Setting:
         folder: Folder for files of the run.
         folders: Folders of the user's that tools may search and read.
         allowed: Further files and folders that tools may read.
+        embeddings: An embedding model of LangChain; none where ``None``.
     """
 
     script: Any = field(default_factory=lambda: lambda asked: NOTHING)
@@ -73,6 +78,7 @@ class Setting:
     folder: Path | None = None
     folders: Sequence[Path] = ()
     allowed: Sequence[Path] = ()
+    embeddings: Embeddings | None = None
 
 
 @dataclass(frozen=True)
@@ -124,6 +130,7 @@ def try_strategy(strategy: Strategy, setting: Setting | None = None) -> Ended[No
 async def run_strategy(strategy: Strategy, setting: Setting) -> Ended[None]:
     """Runs a task by a strategy, for tests that want to cancel it."""
     model, sink = ScriptedModel(setting.script), MemorySink()
+    policy = RetryPolicy(attempts=setting.limits.max_llm_attempts)
     parts = Parts(
         options=RunOptions(limits=setting.limits),
         plan={},
@@ -134,8 +141,9 @@ async def run_strategy(strategy: Strategy, setting: Setting) -> Ended[None]:
         strategy=strategy,
         voters=dict.fromkeys(_STAGES, setting.voter),
         sandbox=setting.sandbox,
-        clients={"graph": ModelClient(model, policy=RetryPolicy(attempts=setting.limits.max_llm_attempts))},
-        model_names={"graph": "scripted"},
+        clients={"graph": ModelClient(model, policy=policy)},
+        model_names={"graph": "scripted", **({"embedding": "scripted"} if setting.embeddings else {})},
+        embedder=EmbeddingClient(setting.embeddings, policy=policy) if setting.embeddings else None,
         prompts=Prompts(None),
         tools=setting.tools,
     )

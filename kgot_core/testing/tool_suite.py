@@ -158,6 +158,45 @@ class ToolSuite(Suite):
         return try_in_run(work, setting).result
 
 
+class NoToolSuite(Suite):
+    """What a provider does that says what it ``needs`` and has not got it: no tool, and no error either.
+
+    ``kgot plugins check`` takes it where :func:`offers_nothing` says so; a plugin's own tests give the provider what it
+    needs, and subclass :class:`ToolSuite`.
+
+    Attributes:
+        provider: The provider under test.
+        settings: Its settings; the defaults where ``None``.
+    """
+
+    open_to: ClassVar[frozenset[str]] = frozenset({"provider", "settings"})
+    provider: ClassVar[ToolProvider]
+    settings: ClassVar[Any] = None
+
+    def test_provider_is_complete(self) -> None:
+        check_provider(self.provider)
+        assert "\n" not in self.provider.needs, "needs is a few words on one line"
+
+    def test_without_what_it_needs_it_makes_no_tool_and_no_error(self) -> None:
+        specs, left_out = _made(self.provider, ready(self.provider, self.settings))
+        assert not left_out, f"where {self.provider.needs} is missing, create gives no tools, and no error: {left_out}"
+        assert not specs, "what makes tools is checked by the suite of tools"
+
+
+def offers_nothing(provider: ToolProvider, settings: Any) -> bool:
+    """Tells whether a provider that says what it ``needs`` makes no tool as it is set, in a run without files."""
+    return bool(provider.needs) and _made(provider, settings) == ([], {})
+
+
+def _made(provider: ToolProvider, settings: Any) -> tuple[list[Any], Mapping[str, str]]:
+    async def work(run: Run) -> None:
+        """Nothing more: the tools are made before."""
+
+    records = try_in_run(work, Setting(tools=[ToolEntry(provider, settings)])).records
+    opened = next(record for record in records if record["kind"] == "tools_opened")
+    return list(opened["specs"]), dict(opened["left_out"])
+
+
 def example_of(spec: ToolSpec) -> Mapping[str, Any] | None:
     """Reads the example of a description; ``None`` where there is none."""
     _, found, rest = spec.description.partition("Example")

@@ -36,7 +36,8 @@ def create(settings, context):
 @hookimpl
 def kgot_tools():
     return [ToolProvider(name="sums", summary="Adds.", create=create, default=False),
-            ToolProvider(name="far", summary="Far.", create=create, check=lambda s: Problem("no key is set"),
+            ToolProvider(name="far", summary="Far.", create=create,
+                         check=lambda s: Problem("no key is set", "set far.key"),
                          parts=lambda s: [ToolPart("never", "asked")]),
             ToolProvider(name="many", summary="Many.", create=create,
                          parts=lambda s: [ToolPart("near", "2 tools"),
@@ -60,7 +61,7 @@ def test_every_tool_is_listed_with_its_state() -> None:
     rows = {row["tool"]: row for row in json.loads(kgot("tools", "list", "--json", "--plugin", "own.py").stdout)}
     assert rows["ask_llm"]["package"] == "kgot-core" and rows["ask_llm"]["state"] == "ready"
     assert rows["sums"]["state"] == "by name only"
-    assert (rows["far"]["state"], rows["far"]["about"]) == ("not ready", "no key is set")
+    assert (rows["far"]["state"], rows["far"]["about"]) == ("not ready", "no key is set (set far.key)")
     lines = [line.split() for line in kgot("tools", "list").stdout.splitlines()]
     assert ["run_python_code", "kgot-core", "ready"] in [line[:3] for line in lines]
 
@@ -71,7 +72,7 @@ def test_each_place_that_tools_come_from_is_told_and_none_ends_the_command() -> 
         name: (row["state"], row["about"]) for name, row in rows.items() if name.startswith(("far", "many", "torn"))
     }
     assert shown == {
-        "far": ("not ready", "no key is set"),
+        "far": ("not ready", "no key is set (set far.key)"),
         "many": ("ready", "Many."),
         "many near": ("ready", "2 tools"),
         "many gone": ("not ready", "it is gone"),
@@ -105,7 +106,7 @@ def test_arguments_are_typed_by_the_tools_schema() -> None:
         (["add", "numbers"], 2, "an argument is given as KEY=VALUE, not 'numbers'"),
         (["add"], 2, "'numbers' is a required property"),
         (["ad", "numbers=[1]"], 2, "there is no tool 'ad'; did you mean add?"),
-        (["far", "numbers=[1]"], 2, "the tool far is not ready: no key is set"),
+        (["far", "numbers=[1]"], 2, "the tool far is not ready: no key is set (set far.key)"),
         (["trip", "word=it"], 1, "tripped over it"),
         (["ask_llm", "question=Why?"], 1, "no model is set"),
     ],

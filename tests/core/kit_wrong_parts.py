@@ -38,7 +38,7 @@ from kgot_core.testing.scripted_model import Say, ScriptedModel
 from kgot_core.testing.sink_suite import SinkSuite
 from kgot_core.testing.solver_suite import SolverSuite
 from kgot_core.testing.strategy_suite import StrategySuite
-from kgot_core.testing.tool_suite import ToolSuite
+from kgot_core.testing.tool_suite import NoToolSuite, ToolSuite
 from kgot_core.testing.voter_suite import VoterSuite
 from kgot_core.voters.majority import MajorityVoter
 
@@ -518,6 +518,15 @@ def telling(settings, context):
     return [tool(colour)]
 
 
+NEED_A_TOOL = (
+    "tools_are_made_anew",
+    "description_has_an_example",
+    "arguments_are_described",
+    "example_call_works",
+    "failure_is_an_error",
+    "secrets_are_not_shown",
+)
+WITHOUT = "test_without_what_it_needs_it_makes_no_tool_and_no_error"
 TOOLS = {
     "BadName": ("test_provider_is_complete", replace(provider(described()), name="Bad Name")),
     "OneForAll": (
@@ -534,7 +543,24 @@ TOOLS = {
     "FailsAlways": ("test_example_call_works", provider(failing)),
     "ErrorsAsText": ("test_failure_is_an_error", provider(swallowing)),
     "TellsAddresses": ("test_failure_is_an_error", provider(leaking)),
+    # What a provider needs is no way around the suite.
+    "MakesNothing": (
+        " ".join(f"test_{name}" for name in NEED_A_TOOL),
+        replace(provider(described()), create=lambda settings, context: [], needs="a palette"),
+    ),
     "TellsItsKey": ("test_secrets_are_not_shown", replace(provider(described()), settings=KeySettings, create=telling)),
+}
+
+
+def complaining(settings, context):
+    raise RuntimeError("no palette")
+
+
+NOTHING = replace(provider(described()), create=lambda settings, context: [], needs="a palette")
+NO_TOOLS = {
+    "ComplainsOfNothing": (WITHOUT, replace(NOTHING, create=complaining)),
+    "NeedsNothing": (WITHOUT, replace(provider(described()), needs="a palette")),
+    "NeedsMuch": ("test_provider_is_complete", replace(NOTHING, needs="a palette\nand a brush")),
 }
 
 
@@ -642,5 +668,7 @@ for name, thing in list(globals().items()):
 for name, (meant, given) in TOOLS.items():
     calls = {"calls": {"colour": {"code": "#ff0000"}}, "bad_calls": {"colour": {"code": "red"}}}
     suite(name, meant, ToolSuite, provider=given, **calls)
+for name, (meant, given) in NO_TOOLS.items():
+    suite(name, meant, NoToolSuite, provider=given)
 for name, (meant, given) in FORMATS.items():
     suite(name, meant, FormatSuite, provider=given)

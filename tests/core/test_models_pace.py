@@ -47,7 +47,7 @@ def test_no_minute_has_more_requests_than_the_share_of_this_process(limit: float
     time = Time()
     pace = Pace(limit, None, lambda: 1 / ranks, lambda: time.now, time.sleep)
     times = pass_all(pace, time, [1] * count)
-    share = limit / ranks
+    share = limit * (1 / ranks)
     window, most = (60.0, int(share)) if share >= 1 else (60.0 / share, 1)
     for first, last in zip(times, times[most:], strict=False):
         assert last - first >= window - 1e-6

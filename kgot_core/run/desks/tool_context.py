@@ -15,6 +15,7 @@ from kgot_core.events import OutsideCalled
 from kgot_core.graph.values import JsonValue
 from kgot_core.reading.reasoning import strip_reasoning
 from kgot_core.reading.toolcalls import read_tool_calls
+from kgot_core.run.desks.embedding import EmbeddingDesk
 from kgot_core.run.desks.files import FileShelf
 from kgot_core.run.desks.model import ModelDesk
 from kgot_core.run.record.journal import Journal
@@ -44,6 +45,7 @@ class CallContext:
         files: The run's files.
         sandbox: Where model-written code runs.
         models: The run's models.
+        embedding: The run's embedding model.
         journal: The run's journal.
         run_code: Runs a job in the sandbox at a step.
         prompt: Fills a prompt of the run by its name.
@@ -56,6 +58,7 @@ class CallContext:
         files: FileShelf,
         sandbox: Sandbox,
         models: ModelDesk,
+        embedding: EmbeddingDesk,
         journal: Journal,
         run_code: Callable[[str, CodeJob, str], Awaitable[CodeResult]],
         prompt: Callable[..., str],
@@ -67,6 +70,7 @@ class CallContext:
         self.prompt = prompt
         self.at_end = at_end
         self._models = models
+        self._embedding = embedding
         self._journal = journal
         self._run_code = run_code
         self._place: ContextVar[tuple[str, str]] = ContextVar("kgot-tool-call")
@@ -96,6 +100,16 @@ class CallContext:
         """Asks one prompt and gives the reply's text, without a model's reasoning."""
         reply = await self.ask([Message("user", prompt, images=tuple(images))], role=role)
         return strip_reasoning(reply.completions[0].text)
+
+    @property
+    def embedding_model(self) -> str:
+        """Name of the embedding model; empty where none is set."""
+        return self._embedding.name
+
+    async def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]] | None:
+        """Gives a vector for each text; ``None`` where no embedding model is set."""
+        step, tool = self._place.get()
+        return await self._embedding.embed_for_tool(self._next(f"{step}/embed"), tool, texts)
 
     @property
     def tools(self) -> Sequence[str]:

@@ -94,8 +94,8 @@ class Simulation:
 
     @property
     def left(self) -> set[int]:
-        """The ranks that have not died."""
-        return set(self._place)
+        """The ranks that none of the others knows to be lost: what they have done counts."""
+        return set(self._alive)
 
     def _at(self, when: float, act: Any, what: Any) -> None:
         self._sequence += 1

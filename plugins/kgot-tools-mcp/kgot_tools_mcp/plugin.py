@@ -28,6 +28,7 @@ def kgot_tools() -> Iterable[ToolProvider]:
             check=check,
             create=later("kgot_tools_mcp.opening:create"),
             parts=later("kgot_tools_mcp.opening:parts"),
+            needs="a server in tools.mcp.servers or tools.mcp.file",
             # What its tools declare decides; this holds where they say nothing.
             effect="write",
             # Each server has a limit of its own below this.

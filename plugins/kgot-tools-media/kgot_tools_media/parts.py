@@ -48,6 +48,21 @@ class Part:
 
 
 @dataclass(frozen=True)
+class Passage:
+    """A piece of a document.
+
+    Attributes:
+        address: How its file is named.
+        place: Where it stands in it.
+        text: Markdown.
+    """
+
+    address: str
+    place: str
+    text: str
+
+
+@dataclass(frozen=True)
 class Fact:
     """Something about the whole document for its first line: ``12 pages``, ``encoding cp1252``."""
 

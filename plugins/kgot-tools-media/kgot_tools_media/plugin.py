@@ -104,6 +104,7 @@ def kgot_tools() -> Iterable[ToolProvider]:
             check=check,
             create=_search_files,
             seconds=600.0,
+            needs="a folder that is open (--folder) or several attachments",
         ),
         ToolProvider(
             name="transcribe_audio",

@@ -4,33 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from kgot_tools_media.documents import document_of
 from kgot_tools_media.folders import Listed
 from kgot_tools_media.locating import Located
+from kgot_tools_media.parts import Passage
 from kgot_tools_media.process import Limits, Told, run_child
 from kgot_tools_media.ranking import Ranking
 from kgot_tools_media.windows import NATURAL, windows
 
 PASSAGE_TOKENS = 300
 AT_ONCE = 40
-
-
-@dataclass(frozen=True)
-class Passage:
-    """A piece of a document.
-
-    Attributes:
-        address: How its file is named.
-        place: Where it stands in it.
-        text: Markdown.
-    """
-
-    address: str
-    place: str
-    text: str
 
 
 class Library:
@@ -67,12 +52,12 @@ class Library:
             waiting = [file for file in waiting if str(file.path) not in self._seen]
         return len(waiting)
 
-    def best(self, query: str, most: int) -> list[Passage]:
-        """Gives the passages that share most with a query, best first."""
+    def ranked(self, query: str) -> list[int]:
+        """Gives the places of the passages that share most words with a query, best first."""
         if self._ranking is None:
             # A file's name says what it is about, too.
             self._ranking = Ranking([f"{passage.address} {passage.text}" for passage in self.passages])
-        return [self.passages[place] for place in self._ranking.best(query, most)]
+        return self._ranking.best(query, len(self.passages))
 
     def _take(self, told: Told, batch: Mapping[str, Listed]) -> None:
         messages: list[Mapping[str, Any]] = []

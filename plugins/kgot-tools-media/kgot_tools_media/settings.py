@@ -29,6 +29,9 @@ class SearchSettings:
 
     files: int = _setting(2_000, "Files that are searched at most", minimum=1)
     tokens: int = _setting(3_000, "Tokens of passages that one search gives", minimum=200)
+    embedded: int = _setting(
+        2_000, "Passages that are embedded at most, where models.embedding is set; 0 searches by words alone", minimum=0
+    )
     seconds: float = _setting(300.0, "How long reading all files may take, in seconds", above=0)
     memory_mb: int = _setting(1_024, "Memory of the process that reads them, in MiB", minimum=64)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from langchain_core.embeddings import Embeddings
 
 from kgot_core.contracts.model import ToolCallRequest
 from kgot_core.contracts.run import Run
@@ -48,6 +49,7 @@ def run_tool(
     script: Any = None,
     settings: Mapping[str, Any] | None = None,
     folders: Sequence[Path] = (),
+    embeddings: Embeddings | None = None,
 ) -> Ended[ToolResult]:
     """Calls a tool of this package in a real run.
 
@@ -59,6 +61,7 @@ def run_tool(
         script: Replies of the model.
         settings: Settings of the tool that is called.
         folders: Folders that the user opened.
+        embeddings: The run's embedding model.
     """
     # Character recognition takes seconds, so only a test that calls the tool itself has it.
     given = {"inspect_image": {"ocr": False}, name: settings or {}}
@@ -68,7 +71,12 @@ def run_tool(
         return await run.tools.call("test", ToolCallRequest(name, arguments))
 
     setting = Setting(
-        files=attached, tools=entries, folder=folder, folders=folders, **({"script": script} if script else {})
+        files=attached,
+        tools=entries,
+        folder=folder,
+        folders=folders,
+        embeddings=embeddings,
+        **({"script": script} if script else {}),
     )
     return try_in_run(work, setting)
 
@@ -96,7 +104,15 @@ def read() -> Callable[..., Reading]:
 def run_in_folder(tmp_path: Path) -> Callable[..., ToolResult]:
     """Calls a tool with folders of the user's opened: ``run_in_folder("search_files", folder, query="...")``."""
 
-    def made(name: str, *folders: Path, files: Sequence[Path] = (), **given: Any) -> ToolResult:
-        return run_tool(name, given, list(files), tmp_path / "run", folders=folders).result
+    def made(
+        name: str,
+        *folders: Path,
+        files: Sequence[Path] = (),
+        embeddings: Embeddings | None = None,
+        settings: Mapping[str, Any] | None = None,
+        **given: Any,
+    ) -> ToolResult:
+        run = tmp_path / "run"
+        return run_tool(name, given, list(files), run, None, settings, folders, embeddings).result
 
     return made

@@ -42,6 +42,7 @@ def test_files_are_listed_become_files_of_the_run_and_short_ones_are_shown(
 
 
 def test_nothing_is_written_outside_the_folder(call: Callable[..., Any], tmp_path: Path) -> None:
+    """Case D27: zip slip."""
     with zipfile.ZipFile(tmp_path / "slip.zip", "w") as archive:
         for name in ("ok.txt", "../evil.txt", "/abs.txt", "a/../../b.txt", "C:\\win.txt"):
             archive.writestr(name, "fine")
@@ -55,6 +56,7 @@ def test_nothing_is_written_outside_the_folder(call: Callable[..., Any], tmp_pat
 
 
 def test_a_bomb_is_not_unpacked(call: Callable[..., Any], tmp_path: Path) -> None:
+    """Case D27: zip bomb."""
     with zipfile.ZipFile(tmp_path / "bomb.zip", "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         for number in range(20):
             archive.writestr(f"{number}.txt", b"0" * 12_000_000)

@@ -78,6 +78,7 @@ def deck(tmp_path: Path) -> Path:
 
 
 def test_slides_give_charts_notes_and_tables(read: Any, deck: Path) -> None:
+    """Case D32: the whole deck."""
     reading = read(deck)
     for wanted in ("Harvest", "| 2021 | 17 |", "| 2022 | 23 |", "8421", "Second slide survives", "| Low | 12 |"):
         assert wanted in reading.text
@@ -85,6 +86,7 @@ def test_slides_give_charts_notes_and_tables(read: Any, deck: Path) -> None:
 
 
 def test_an_unreadable_chart_point_does_not_lose_the_deck(read: Any, deck: Path, tmp_path: Path) -> None:
+    """Case D32: the bad chart."""
     damaged = tmp_path / "damaged.pptx"
     with zipfile.ZipFile(deck) as source, zipfile.ZipFile(damaged, "w") as target:
         for name in source.namelist():
@@ -110,6 +112,8 @@ def save(path: Path, fill: Any) -> Path:
 
 
 def test_merged_cells_blanks_and_the_words_na_and_none_are_kept(read: Any, tmp_path: Path) -> None:
+    """Case D31."""
+
     def fill(sheet: Any) -> None:
         sheet.append(["Region", "Code", "Area"])
         sheet.append(["North", "NA", 4])

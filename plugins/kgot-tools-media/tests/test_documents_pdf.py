@@ -59,6 +59,7 @@ def test_text_beside_a_table_is_not_lost(read: Any, tmp_path: Path) -> None:
 
 
 def test_pages_without_text_are_said_to_have_none(read: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Case D29."""
     writer = PdfWriter()
     writer.add_blank_page(300, 300)
     writer.add_blank_page(300, 300)
@@ -70,6 +71,7 @@ def test_pages_without_text_are_said_to_have_none(read: Any, tmp_path: Path, mon
 
 
 def test_scanned_pages_are_read_by_character_recognition(call: Callable[..., Any], report: Path) -> None:
+    """Case D29, with character recognition."""
     pages = pypdfium2.PdfDocument(report)
     pictures = [page.render(scale=150 / 72).to_pil().convert("L") for page in pages]
     pictures[0].save(report.with_name("scan.pdf"), save_all=True, append_images=pictures[1:], resolution=150)
@@ -89,7 +91,8 @@ def locked(report: Path, **passwords: str) -> Path:
     return path
 
 
-def test_a_password_is_asked_for_and_used(read: Any, report: Path) -> None:
+def test_a_password_is_asked_for_and_used(read: Any, call: Callable[..., Any], report: Path) -> None:
+    """Case D30: a password of the user."""
     path = locked(report, user_password="s3cret")
     with pytest.raises(CannotRead) as caught:
         read(path)
@@ -98,9 +101,13 @@ def test_a_password_is_asked_for_and_used(read: Any, report: Path) -> None:
         read(path, "wrong")
     assert "another one" in caught.value.hint
     assert "Kestrel payload 41 kg" in read(path, "s3cret").text
+    refused = call("inspect_file", path)
+    assert refused.failed and "locked.pdf" in refused.text and "password" in refused.text
+    assert "Traceback" not in refused.text and "\n" not in refused.text
 
 
 def test_a_password_of_the_owner_alone_does_not_keep_from_reading(read: Any, report: Path) -> None:
+    """Case D30: a password of the owner."""
     path = locked(report, user_password="", owner_password="own")
     assert "Kestrel payload 41 kg" in read(path).text
     assert "| Orm | 3 |" in read(path).text

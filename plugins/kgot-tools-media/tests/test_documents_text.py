@@ -52,6 +52,7 @@ def table_of(reading: Any) -> list[list[str]]:
 
 @pytest.mark.parametrize("encoding", ["latin-1", "utf-8-sig"])
 def test_a_table_whose_first_kilobytes_are_ascii_keeps_its_accents(read: Any, tmp_path: Path, encoding: str) -> None:
+    """Case D28."""
     path = tmp_path / "cities.csv"
     text = "id,city\n" + "".join(f"{number},Rome\n" for number in range(1, 1_500)) + "1500,Málaga\n"
     path.write_bytes((text + "1501,Turku\n").encode(encoding))

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, ClassVar
 
-from kgot_core.testing.tool_suite import ToolSuite
+from kgot_core.testing.checking import test_classes as classes_of
+from kgot_core.testing.tool_suite import NoToolSuite, ToolSuite, offers_nothing
 from kgot_tools_media.plugin import kgot_tools
 
 # One pixel: an image that is text.
@@ -61,3 +63,11 @@ class TestTranscribeAudio(ToolSuite):
     calls: ClassVar[Mapping[str, Mapping[str, Any]]] = {"transcribe_audio": {"path": "silent.wav"}}
     bad_calls: ClassVar[Mapping[str, Mapping[str, Any]]] = {"transcribe_audio": {"path": "not-there.mp3"}}
     attachments: ClassVar[Mapping[str, str]] = {"silent.wav": SILENCE}
+
+
+def test_without_files_the_search_is_checked_for_making_no_tool(tmp_path: Path) -> None:
+    classes = classes_of("search_files", tmp_path, (), ())
+    assert issubclass(classes["TestToolSearchFiles"], NoToolSuite)
+    classes["TestToolSearchFiles"]().test_without_what_it_needs_it_makes_no_tool_and_no_error()
+    assert issubclass(classes["TestToolInspectFile"], ToolSuite)
+    assert not offers_nothing(PROVIDERS["inspect_file"], PROVIDERS["inspect_file"].settings())

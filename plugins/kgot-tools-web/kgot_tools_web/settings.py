@@ -42,10 +42,13 @@ class WebSettings:
         (), "Hosts that are never reached, with all below them, such as sites that publish answers", trusted=True
     )
     user_agent: str = _setting(
-        "", "How requests call themselves; kgot-tools-web and its version if empty", matters=False
+        "", "How requests call themselves; kgot-tools-web and its version if empty", trusted=True, matters=False
     )
-    robots: bool = _setting(False, "Keep to robots.txt of each host")
-    per_second: float = _setting(2.0, "Requests a second to one host, after a first few", above=0, matters=False)
+    # What others see of the user, and what is asked of their servers, no foreign file decides.
+    robots: bool = _setting(False, "Keep to robots.txt of each host", trusted=True)
+    per_second: float = _setting(
+        2.0, "Requests a second to one host, after a first few", above=0, trusted=True, matters=False
+    )
     seconds: float = _setting(30.0, "How long fetching one page may take, in seconds", above=0, matters=False)
     megabytes: int = _setting(20, "Size of a page or file at most, unpacked, in MiB", minimum=1, matters=False)
     cache_hours: float = _setting(

@@ -62,6 +62,7 @@ PRIVATE = [
 
 @pytest.mark.parametrize("host", LOCAL)
 def test_no_form_of_loopback_is_reached(call: Callable[..., Any], web: Any, host: str) -> None:
+    """Case D34: this machine."""
     port = web.place.rpartition(":")[2]
     result = call("visit_page", more={"allow_hosts": ()}, url=f"http://{host}:{port}/secret")
     assert result.failed and "blocked address" in result.text, result.text
@@ -70,6 +71,7 @@ def test_no_form_of_loopback_is_reached(call: Callable[..., Any], web: Any, host
 
 @pytest.mark.parametrize("host", PRIVATE)
 def test_no_private_or_metadata_address_is_reached(host: str) -> None:
+    """Case D34: private networks."""
     with pytest.raises(Blocked, match="blocked address"):
         Guard().check(f"http://{host}/latest/meta-data/")
 
@@ -79,6 +81,7 @@ def test_no_private_or_metadata_address_is_reached(host: str) -> None:
     ["file:///etc/passwd", "gopher://127.0.0.1:70/", "ftp://example.org/", "data:text/html,x", "javascript:alert(1)"],
 )
 def test_only_http_and_https_are_reached(call: Callable[..., Any], url: str) -> None:
+    """Case D34: other schemes."""
     result = call("visit_page", url=url)
     assert result.failed and "only http and https" in result.text and "root:" not in result.text
 
@@ -92,6 +95,7 @@ def test_what_is_no_address_is_said(call: Callable[..., Any], url: str) -> None:
 
 
 def test_a_redirect_to_a_private_address_is_not_followed(call: Callable[..., Any], web: Any, web_kit: Any) -> None:
+    """Case D34: redirects."""
     port = web.place.rpartition(":")[2]
     for number, target in enumerate(
         (f"http://localhost:{port}/secret", "http://169.254.169.254/", "file:///etc/passwd")
@@ -136,6 +140,8 @@ async def test_a_name_is_looked_up_once_and_its_address_is_the_one_connected_to(
 
 
 async def test_a_name_with_a_private_address_beside_a_public_one_is_refused() -> None:
+    """Case D34: names."""
+
     async def both(host: str, port: int) -> list[Any]:
         return [ipaddress.ip_address("93.184.216.34"), ipaddress.ip_address("10.0.0.5")]
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import json
+import logging
 import re
+import socket
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -111,6 +113,7 @@ def test_a_searxng_without_json_is_told(call: Callable[..., Any], web: Any, web_
 
 
 def test_serpapi_errors_and_odd_items(call: Callable[..., Any], web: Any, web_kit: Any) -> None:
+    """Case D38."""
     more = {"serpapi_key": KEY, "serpapi_url": f"{web.url}/serp"}
 
     def says(**data: Any) -> Any:
@@ -128,6 +131,27 @@ def test_serpapi_errors_and_odd_items(call: Callable[..., Any], web: Any, web_ki
     assert refused.failed and "tools.web.serpapi_key" in refused.text
     for result in (wrong, mixed, refused):
         assert "ABC123DEF456" not in str(result)
+
+
+def test_the_search_key_is_nowhere_to_be_read(
+    run_tool: Callable[..., Any], web: Any, web_kit: Any, caplog: pytest.LogCaptureFixture, tmp_path: Path
+) -> None:
+    """Case D47: the key of SerpApi, which stands in the address, with every log on."""
+    caplog.set_level(logging.DEBUG)
+    web.paths["/serp"] = web_kit.Answer(f"no such key {KEY}".encode(), status=401)
+    closed = socket.socket()
+    closed.bind(("127.0.0.1", 0))  # and never listens
+    nobody = f"127.0.0.1:{closed.getsockname()[1]}"
+    for url, more in ((f"{web.url}/serp", {}), (f"http://{nobody}/serp", {"allow_hosts": (web.place, nobody)})):
+        ended = run_tool("search_web", more={"serpapi_key": KEY, "serpapi_url": url, **more}, query="ships")
+        assert ended.result.failed
+        assert "ABC123DEF456" not in f"{ended.result} {ended.records} {ended.requests}"
+    closed.close()
+    assert web.seen["/serp"] == 1
+    shown = "\n".join(f"{record.getMessage()} {record.exc_text} {record.__dict__}" for record in caplog.records)
+    assert "ABC123DEF456" not in shown
+    written = [file for file in tmp_path.rglob("*") if file.is_file()]
+    assert all(b"ABC123DEF456" not in file.read_bytes() for file in written)
 
 
 def test_dates_reach_serpapi(call: Callable[..., Any], web: Any, web_kit: Any) -> None:

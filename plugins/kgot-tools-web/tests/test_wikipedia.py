@@ -13,6 +13,7 @@ from kgot_tools_web.settings import WebSettings
 
 
 def test_the_exact_title_is_opened_never_the_suggestion(call: Callable[..., Any]) -> None:
+    """Case D37: the suggestion."""
     result = call("wikipedia", title="Marlune")
     assert "61 metres deep" in result.text and "marine" not in result.text.lower()
     assert "61 metres" in call("wikipedia", title="marlune").text
@@ -20,6 +21,7 @@ def test_the_exact_title_is_opened_never_the_suggestion(call: Callable[..., Any]
 
 
 def test_a_title_with_several_meanings_is_offered(call: Callable[..., Any]) -> None:
+    """Case D37: the disambiguation."""
     result = call("wikipedia", title="Kestrel", question="What was its payload?")
     assert not result.failed and "may mean several things" in result.text
     for option in ("Kestrel (bird)", "Kestrel (rocket)", "Kestrel (ship)"):

@@ -38,6 +38,7 @@ CAPTIONS = """<?xml version="1.0"?><transcript><text start="0.5" dur="2">Good ev
     ],
 )
 def test_the_id_is_found_in_every_form(said: str, found: str) -> None:
+    """Case D33: addresses."""
     assert video_id(said) == found
 
 
@@ -102,6 +103,7 @@ def test_a_video_is_inspected_by_its_address(run_tool: Callable[..., Any], video
 
 
 def test_each_failure_has_its_own_words(call: Callable[..., Any], video: Callable[..., None], web: Any) -> None:
+    """Case D33: failures."""
     told = []
     for given in (
         {"status": "LOGIN_REQUIRED", "reason": "Sign in to confirm you’re not a bot"},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 from pydantic import BaseModel, Field, PrivateAttr
@@ -10,9 +11,11 @@ from kgot_core.contracts.prompts import tagged
 from kgot_core.contracts.tools import Source, ToolArtifact, ToolContext
 from kgot_core.errors import KgotError
 from kgot_tools_media.folders import Listed, listed
-from kgot_tools_media.parts import size
+from kgot_tools_media.meaning import Meanings
+from kgot_tools_media.parts import Passage, size
 from kgot_tools_media.process import Limits
-from kgot_tools_media.searching import Library, Passage
+from kgot_tools_media.ranking import fused
+from kgot_tools_media.searching import Library
 from kgot_tools_media.settings import SearchSettings
 from kgot_tools_media.tools.base import MediaTool
 
@@ -32,29 +35,37 @@ class SearchFiles(MediaTool):
 
     name: str = "search_files"
     description: str = (
-        "Searches all of the user's own files at once, and gives the passages that share most words with the query,"
+        "Searches all of the user's own files at once, and gives the passages that fit the query best,"
         " each with file and page, sheet or row. Use it to find which file says something; inspect_file reads on there."
         ' Example: {"query": "harbour dues 1952"}'
     )
     args_schema: type[BaseModel] = SearchArguments
     _settings: SearchSettings = PrivateAttr()
     _library: Library = PrivateAttr()
+    _meanings: Meanings = PrivateAttr()
+    _alone: asyncio.Lock = PrivateAttr()
 
     def __init__(self, context: ToolContext, settings: SearchSettings, **fields: Any) -> None:
         super().__init__(context, **fields)
         self._settings = settings
         self._library = Library(Limits(settings.seconds, settings.memory_mb))
+        self._meanings = Meanings(context, settings.embedded)
+        self._alone = asyncio.Lock()
 
     async def _arun(self, query: str, most: int = 8) -> tuple[str, ToolArtifact]:
         files = self._files()
         if not files:
             raise KgotError("there are no files to search", hint="--file attaches a file, --folder opens a folder")
-        unread = await self._library.take(files[: self._settings.files])
+        # Two searches at once would read, and pay for, the same files twice.
+        async with self._alone:
+            unread = await self._library.take(files[: self._settings.files])
+            near = await self._meanings.nearest(query, self._library.passages)
+        places = fused(self._library.ranked(query), near)[:most]
         left_out = max(0, len(files) - self._settings.files)
         notes = [f"[Note: {note}]" for note in self._notes(unread, left_out)]
         shown: list[Passage] = []
         room = self._settings.tokens
-        for passage in self._library.best(query, most):
+        for passage in (self._library.passages[place] for place in places):
             if shown and size(passage.text) > room:
                 break
             shown.append(passage)
@@ -85,4 +96,8 @@ class SearchFiles(MediaTool):
         if library.silent:
             named = library.silent[:MOST_NAMED]
             notes.append(f"{len(library.silent)} files hold no text or scanned pages only: " + ", ".join(named))
+        if self._meanings.failed:
+            notes.append(f"passages are found by their words only: {self._meanings.failed}")
+        elif meant := self._meanings.left_out(library.passages):
+            notes.append(f"{meant:,} passages are found by their words only (tools.search_files.embedded)")
         return notes

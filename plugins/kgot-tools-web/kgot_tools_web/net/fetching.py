@@ -96,10 +96,10 @@ class Fetcher:
         identity = f"{self._headers['Accept-Language']} {url}"
         if (known := self._cache.get(identity)) is not None and self._still_allowed(known):
             return known
-        sent = normal_url(url, secret) if secret else url
+        hidden = normal_url(url, secret) if secret else ""
         try:
             async with asyncio.timeout(self._limits.seconds):
-                fetched, keep = await self._follow(url, sent, bool(secret))
+                fetched, keep = await self._follow(url, hidden)
         except TimeoutError:
             raise TransientToolError(f"{_host(url)} took longer than {self._limits.seconds:g} seconds") from None
         if keep:
@@ -110,25 +110,24 @@ class Fetcher:
         """Waits until a host may be asked."""
         await self._pace.turn(host)
 
-    async def _follow(self, url: str, sent: str, secret: bool) -> tuple[Fetched, bool]:
-        seen = {sent}
-        current = sent
+    async def _follow(self, url: str, hidden: str) -> tuple[Fetched, bool]:
+        seen = {url}
+        current = url
         deadline = asyncio.get_running_loop().time() + self._limits.seconds * 0.9
-        async with self._client() as client:
+        async with self._client(http2=not hidden) as client:
             for _ in range(MOST_REDIRECTS + 1):
                 target = self.guard.check(current)
                 if self._robots is not None:
                     await self._robots.check(current)
                 await self._pace.turn(target.host)
-                async with self._answer(client, current) as answer:
+                async with self._answer(client, current, hidden) as answer:
                     where = answer.headers.get("location", "")
                     if answer.status_code not in _REDIRECTS or not where:
-                        shown = url if secret else current
-                        raise_for(answer, shown, self._pace)
-                        fetched = await self._read(answer, url, shown, deadline)
+                        raise_for(answer, current, self._pace)
+                        fetched = await self._read(answer, url, current, deadline)
                         return fetched, "no-store" not in answer.headers.get("cache-control", "").lower()
                 current = normal_url(urljoin(current, where))
-                if secret:
+                if hidden:
                     raise KgotError(f"{_host(url)} answers with a redirect; is its address right?")
                 if current in seen:
                     raise KgotError(f"{url} redirects in a circle, back to {current}")
@@ -136,9 +135,11 @@ class Fetcher:
         raise KgotError(f"{url} redirects more than {MOST_REDIRECTS} times")
 
     @contextlib.asynccontextmanager
-    async def _answer(self, client: httpx.AsyncClient, url: str) -> AsyncIterator[httpx.Response]:
+    async def _answer(self, client: httpx.AsyncClient, url: str, hidden: str) -> AsyncIterator[httpx.Response]:
+        # httpx logs each address; what is hidden goes beside it, and not over HTTP/2, whose library logs it, too.
         try:
-            async with client.stream("GET", url) as answer:
+            beside = {"target": httpx.URL(hidden).raw_path} if hidden else {}
+            async with client.stream("GET", url, extensions=beside) as answer:
                 yield answer
         except (httpcore.TimeoutException, httpx.TimeoutException):
             raise TransientToolError(f"{_host(url)} does not answer") from None
@@ -173,12 +174,12 @@ class Fetcher:
         at = now().isoformat(timespec="seconds")
         return Fetched(url, final, kind, charset[1] if charset else "", b"".join(pieces), at, note, name)
 
-    def _client(self) -> httpx.AsyncClient:
+    def _client(self, http2: bool) -> httpx.AsyncClient:
         if self._certificates is None:
             # The environment may name further certificates (SSL_CERT_FILE), but no proxy.
             self._certificates = httpx.create_ssl_context(trust_env=True)
         return httpx.AsyncClient(
-            transport=GuardedTransport(self.guard, self._certificates),
+            transport=GuardedTransport(self.guard, self._certificates, http2),
             headers=self._headers,
             cookies=self._cookies,
             timeout=httpx.Timeout(self._limits.seconds),

@@ -54,11 +54,12 @@ class GuardedTransport(httpx.AsyncBaseTransport):
     Args:
         guard: The guard.
         certificates: How certificates are checked.
+        http2: Speak HTTP/2 where the server does.
     """
 
-    def __init__(self, guard: Guard, certificates: ssl.SSLContext) -> None:
+    def __init__(self, guard: Guard, certificates: ssl.SSLContext, http2: bool = True) -> None:
         self._pool = httpcore.AsyncConnectionPool(
-            ssl_context=certificates, http1=True, http2=True, network_backend=GuardedBackend(guard)
+            ssl_context=certificates, http1=True, http2=http2, network_backend=GuardedBackend(guard)
         )
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
