@@ -33,6 +33,14 @@ def kgot_tools():
     raise ValueError("half way")
 """
 
+MAIN = "from kgot_core.cli import main; main()"
+# As if one of our own plugins, which are all installed here, were not.
+WITHOUT_RAY = """
+from importlib import metadata
+every = metadata.distributions
+metadata.distributions = lambda: [found for found in every() if found.name != "kgot-ray"]
+"""
+
 
 @pytest.fixture
 def site(tmp_path: Path) -> Path:
@@ -41,7 +49,7 @@ def site(tmp_path: Path) -> Path:
     return folder
 
 
-def kgot(site: Path, *arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
+def kgot(site: Path, *arguments: str, code: str = MAIN, **env: str) -> subprocess.CompletedProcess[str]:
     """Runs the real program with the packages of ``site`` on its import path, in the folder of ``site``."""
     given = {
         "PATH": os.environ.get("PATH", ""),
@@ -49,7 +57,6 @@ def kgot(site: Path, *arguments: str, **env: str) -> subprocess.CompletedProcess
         "KGOT_CONFIG_DIR": str(site.parent / "config"),
         **env,
     }
-    code = "from kgot_core.cli import main; main()"
     return subprocess.run(
         [sys.executable, "-c", code, *arguments], cwd=site.parent, env=given, capture_output=True, text=True, timeout=60
     )
@@ -145,7 +152,7 @@ def test_show_gives_the_trace_of_a_broken_plugin(site: Path) -> None:
 
 
 def test_show_of_what_is_not_there(site: Path) -> None:
-    ours = kgot(site, "plugins", "show", "ray")
+    ours = kgot(site, "plugins", "show", "ray", code=WITHOUT_RAY + MAIN)
     assert ours.returncode == 2
     assert "kgot-ray, which brings ray, is not installed" in ours.stderr
     assert "pip install kgot-ray" in ours.stderr

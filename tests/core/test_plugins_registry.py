@@ -347,13 +347,16 @@ def test_an_unknown_name_is_refused_with_what_there_is(site: Path) -> None:
     assert "paper (kgot-paper)" in error.message
     assert error.hint == "did you mean paper?"
     assert missing(registry, "backend", "zzz").hint == ""
-    assert "did you mean ray? It comes with kgot-ray: pip install" in missing(registry, "scheduler", "rayy").hint
+    without = PluginRegistry("0.1.0")
+    assert "did you mean ray? It comes with kgot-ray: pip install" in missing(without, "scheduler", "rayy").hint
     assert "the package nobodys is not installed" in missing(registry, "backend", "nobodys:paper").message
 
 
 @pytest.mark.parametrize("name", ["ray", "kgot-ray", "kgot-ray:ray"])
-def test_a_broken_plugin_that_is_asked_for_is_explained(name: str, site: Path) -> None:
+def test_a_broken_plugin_that_is_asked_for_is_explained(name: str, site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     install(site, "kgot-ray", "import not_there")
+    for imported in [imported for imported in sys.modules if imported.partition(".")[0] == "kgot_ray"]:
+        monkeypatch.delitem(sys.modules, imported)
     error = missing(loaded(), "scheduler", name)
     assert "plugin kgot-ray is broken: ModuleNotFoundError: No module named 'not_there'" in error.message
     assert error.hint == "kgot plugins show kgot-ray"
