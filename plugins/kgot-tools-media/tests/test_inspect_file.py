@@ -8,7 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from kgot_tools_media.members import split_member
 from kgot_tools_media.process import Limits, run_child
 
 
@@ -142,3 +145,55 @@ def test_archives_are_handed_to_the_tool_for_them(call: Callable[..., Any], tmp_
     reply = lambda request: "3 ships" if "| Orm | 3 |" in request.prompt else "?"  # noqa: E731
     answered = call("inspect_file", tmp_path / "data.zip", question="How many ships has Orm?", script=reply)
     assert "3 ships" in answered.text and answered.artifact.files == ("ports.csv",)
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> Path:
+    with zipfile.ZipFile(tmp_path / "data.zip", "w") as archive:
+        archive.writestr("ports.csv", "port,ships\nOuter,1\n")
+        archive.writestr("may/ports.csv", "port,ships\nInner,2\n")
+    return tmp_path / "data.zip"
+
+
+@pytest.mark.parametrize("said", ["data.zip/ports.csv", "/mnt/data/data.zip/ports.csv", "data.zip::ports.csv"])
+def test_a_member_of_an_archive_is_named_through_it(call: Callable[..., Any], archive: Path, said: str) -> None:
+    result = call("inspect_file", archive, path=said)
+    assert not result.failed and "| Outer | 1 |" in result.text and "Inner" not in result.text
+
+
+@pytest.mark.parametrize("said", ["data.zip/may/ports.csv", "DATA.zip!/May/ports.csv", "data.zip\\may\\ports.csv"])
+def test_members_of_one_name_are_told_apart_by_their_folders(
+    call: Callable[..., Any], archive: Path, said: str
+) -> None:
+    assert "| Inner | 2 |" in call("inspect_file", archive, path=said).text
+
+
+def test_a_member_is_asked_a_question(call: Callable[..., Any], archive: Path) -> None:
+    reply = "It has 2 ships [row 2]."
+    result = call("inspect_file", archive, path="data.zip/may/ports.csv", question="How many?", script=lambda _: reply)
+    assert reply in result.text
+
+
+def test_a_member_that_is_not_there_is_refused_with_those_that_are(call: Callable[..., Any], archive: Path) -> None:
+    refused = call("inspect_file", archive, path="data.zip/june.csv")
+    assert refused.failed and "data.zip has no member june.csv; its members: ports.csv" in refused.text
+    outside = call("inspect_file", archive, path="data.zip/../../etc/passwd")
+    assert outside.failed and "no member" in outside.text
+
+
+@given(st.text(max_size=40), st.lists(st.text(min_size=1, max_size=12), max_size=4))
+def test_what_is_taken_for_a_member_names_a_file_of_the_run(said: str, names: list[str]) -> None:
+    found = split_member(said, names)
+    assert found is None or (found[0] in names and found[0].casefold() in said.casefold())
+    for name in names:
+        assert split_member(f"{name}/inner.txt", [name]) == (name, "inner.txt")
+
+
+def test_two_attachments_of_one_name_are_both_read(call: Callable[..., Any], tmp_path: Path) -> None:
+    for folder, port in (("a", "Orm"), ("b", "Skerry")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "ports.csv").write_text(f"port,ships\n{port},1\n")
+    files = [tmp_path / "a" / "ports.csv", tmp_path / "b" / "ports.csv"]
+    assert "Orm" in call("inspect_file", *files, path="ports.csv").text
+    assert "Skerry" in call("inspect_file", *files, path="ports-2.csv").text
+    assert "Skerry" in call("inspect_file", *files, path=str(files[1])).text

@@ -15,6 +15,7 @@ from kgot_tools_media.answering import MOST_SOURCES, Reading, answer
 from kgot_tools_media.documents import Document, Documents
 from kgot_tools_media.locating import Located, locate
 from kgot_tools_media.markdown import line_parts
+from kgot_tools_media.members import unpacked
 from kgot_tools_media.process import Limits
 from kgot_tools_media.remote import is_address, opened
 from kgot_tools_media.settings import ReadingSettings
@@ -30,7 +31,8 @@ class FileArguments(BaseModel):
     """Arguments of ``inspect_file``."""
 
     path: str = Field(
-        description="Name of one of the task's files, or of a file that a tool made, such as report.pdf; or an address"
+        description="Name of one of the task's files, or of a file that a tool made, such as report.pdf; of a member of"
+        " an archive: files.zip/report.pdf; or an address"
     )
     question: str = Field(
         default="",
@@ -66,7 +68,7 @@ class InspectFile(MediaTool):
     async def _arun(self, path: str, question: str = "", page: int = 1, password: str = "") -> tuple[str, ToolArtifact]:
         if is_address(path):
             return await opened(self._context, path, question.strip())
-        located = locate(self._context, path)
+        located = locate(self._context, await unpacked(self._context, path, password))
         document = await self._documents.read(located, password)
         if document.family != "document":
             return await self._by_other_tool(document, located, question.strip(), password)
