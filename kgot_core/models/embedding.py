@@ -79,6 +79,11 @@ class EmbeddingClient:
     def __repr__(self) -> str:
         return f"EmbeddingClient({self._name})"
 
+    @property
+    def priced(self) -> bool:
+        """What a request costs is known, by settings or by the price list."""
+        return not self._pricer.usage(Counted(1, 0), name_of(self._model)).unpriced
+
     async def embed(self, texts: Sequence[str], on_retry: OnRetry | None = None) -> Embedded:
         """Embeds texts.
 

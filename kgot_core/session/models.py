@@ -83,7 +83,7 @@ def open_models(
     return clients, names
 
 
-def refuse_unpriced(clients: Mapping[str, Client], names: Mapping[str, str], section: str = "caps") -> None:
+def refuse_unpriced(clients: Mapping[str, Client | Embedder], names: Mapping[str, str], section: str = "caps") -> None:
     """Refuses a cap on the cost where a price is unknown: it could not be kept.
 
     Args:

@@ -74,12 +74,13 @@ def open_parts(registry: PluginRegistry, settings: Settings, given: Given, slots
         return 1 / given.purse.ranks
 
     clients, names = open_models(registry, settings, given.models, common["prompts"].text("tools_as_text"), share)
-    if settings.core.caps.max_cost is not None:
-        refuse_unpriced(clients, names)
-    if given.purse.caps.max_cost is not None:
-        refuse_unpriced(clients, names, "batch")
     embedder, embedding_name = open_embedding(registry, settings, given.models, share)
     names |= embedding_name
+    paid: dict[str, Any] = {**clients, **({"embedding": embedder} if embedder else {})}
+    if settings.core.caps.max_cost is not None:
+        refuse_unpriced(paid, names)
+    if given.purse.caps.max_cost is not None:
+        refuse_unpriced(paid, names, "batch")
     schema = read_schema(Path(settings.core.graph.schema)) if settings.core.graph.schema else None
     tools = () if common["strategy"].reads_only else find_tools(registry, settings, given.tools)
     used: list[tuple[providers.ProviderKind, str]] = [("backend", backend), ("sandbox", sandbox.name)]

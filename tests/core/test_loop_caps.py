@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import kgot_core
 from kgot_core.contracts.options import Caps
 from kgot_core.contracts.task import Usage
 from kgot_core.errors import CapReached, UsageError
@@ -92,6 +93,17 @@ async def test_a_capped_run_repeats_from_its_record(kit: ModuleType, tmp_path: A
 async def test_a_cap_on_the_cost_is_refused_where_the_price_is_unknown(kit: ModuleType) -> None:
     with pytest.raises(UsageError, match=r"price of .* is unknown.*input_price"):
         await kit.solve(settings={"caps.max_cost": 1.0})
+
+
+async def test_a_cap_on_the_cost_is_refused_where_the_price_of_embeddings_is_unknown(kit: ModuleType) -> None:
+    prices = {"models.graph.input_price": 1, "models.graph.output_price": 1, "models.graph.model": "openai:any"}
+    named = {"models.graph.api_key": "sk-x", "models.embedding": "openai:mine", "models.embedding.api_key": "sk-x"}
+    settings = {**prices, **named, "caps.max_cost": 1.0}
+    with pytest.raises(UsageError, match=r"price of openai:mine is unknown"):
+        async with kgot_core.open(settings, env={}, runs=None):
+            pass
+    async with kgot_core.open({**settings, "models.embedding.input_price": 0.1}, env={}, runs=None):
+        pass
 
 
 async def test_a_cap_in_one_of_several_lets_the_others_come_to_their_end() -> None:
