@@ -36,6 +36,7 @@ FREE = {
         *LIMITS,
     },
     "schedulers.mpi": {"ranks", "restarts", "survive", "transport"},
+    "schedulers.ray": {"cpus", "ranks", "restarts"},
     "voters.adaptive": {"confidence"},
     "voters.judge": {"both_orders"},
     "formats.turtle": {"namespace"},
