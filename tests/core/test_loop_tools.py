@@ -10,6 +10,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from langchain_core.tools import StructuredTool
 
 ONE = {"loop.max_iterations": 1}
 
@@ -169,6 +170,17 @@ async def test_a_long_result_is_shortened_for_the_model_and_whole_in_the_record(
     assert f"table(): ok, too long to be shown: all of it is in the file {file[1]}" in done.at("retrieve")[0].tail
     assert done.model.asked and sum(map(len, tail.split("<result"))) < len(text)
     assert [record["text"] for record in done.of("tool_called") if record["tool"] == "table"] == [text]
+
+
+async def test_a_long_result_of_a_tool_of_any_name_stays_among_the_runs_files(kit: ModuleType, tmp_path: Path) -> None:
+    odd = StructuredTool.from_function(lambda: "much " * 100_000, name="../../up", description="Much.")
+    done = await run_once(kit, kit.calls(kit.call("../../up")), tools=[odd], folder=tmp_path)
+    assert "characters are in the file _.._up-1-enhance-tools-1.txt" in done.at("extract")[0].tail
+    assert places(tmp_path, "*up-1*") == [(done.answer.folder.name, "files", "_.._up-1-enhance-tools-1.txt")]
+
+
+def places(folder: Path, pattern: str) -> list[tuple[str, ...]]:
+    return [path.relative_to(folder).parts for path in folder.rglob(pattern)]
 
 
 async def test_the_question_of_a_tool_that_asks_a_model_is_attributed_to_it(kit: ModuleType) -> None:

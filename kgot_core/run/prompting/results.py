@@ -12,6 +12,7 @@ from kgot_core.contracts.tools import ToolResult
 from kgot_core.models.tokens import estimate_tokens
 from kgot_core.run.faults import said
 from kgot_core.run.prompting.transcript import shorten
+from kgot_core.sandboxes.files import safe_form
 
 
 def results_name(place: int) -> str:
@@ -65,7 +66,7 @@ def known_text(run: Run, results: Sequence[ToolResult]) -> str:
 
 def _keep(run: Run, result: ToolResult) -> str:
     # The name is the same after a resume, and so is what the model is told.
-    path = run.files.folder / f"{result.name}-{result.step.replace('/', '-')}.txt"
+    path = run.files.folder / safe_form(f"{result.name}-{result.step.replace('/', '-')}.txt")
     try:
         path.write_text(result.text, encoding="utf-8", errors="replace")
     except OSError as error:
