@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import runpy
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ import pytest
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "library"
 _command = runpy.run_path(str(FIXTURES / "command.py"))
-kgot, environment = (_command[name] for name in ("kgot", "environment"))
+kgot, move_into = (_command[name] for name in ("kgot", "move_into"))
 
 MODEL = """
 from pathlib import Path
@@ -37,15 +36,7 @@ SET += ["--set", "loop.max_llm_attempts=1"]
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for name in list(os.environ):
-        if name.startswith(("KGOT_", "OPENAI_")):
-            monkeypatch.delenv(name)
-    monkeypatch.setenv("KGOT_CONFIG_DIR", environment()["KGOT_CONFIG_DIR"])
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "counting.py").write_text(MODEL)
-    monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.syspath_prepend(str(FIXTURES))
-    return tmp_path
+    return move_into(tmp_path, monkeypatch, "counting", MODEL)  # type: ignore[no-any-return]
 
 
 def write_tasks(*rows: dict[str, Any], name: str = "tasks.jsonl") -> str:

@@ -22,7 +22,7 @@ FIXTURES = Path(__file__).parents[1] / "fixtures" / "library"
 _story, _command = runpy.run_path(str(FIXTURES / "story.py")), runpy.run_path(str(FIXTURES / "command.py"))
 cut_off = runpy.run_path(str(FIXTURES / "breaking.py"))["cut_off"]
 Story, QUESTION, ANSWER = (_story[name] for name in ("Story", "QUESTION", "ANSWER"))
-kgot, program, environment = (_command[name] for name in ("kgot", "program", "environment"))
+kgot, program, environment, move_into = (_command[name] for name in ("kgot", "program", "environment", "move_into"))
 
 STUCK = """
 import asyncio, os, time
@@ -49,15 +49,7 @@ unix = pytest.mark.skipif(os.name == "nt", reason="these signals are those of Un
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for name in list(os.environ):
-        if name.startswith(("KGOT_", "OPENAI_")):
-            monkeypatch.delenv(name)
-    monkeypatch.setenv("KGOT_CONFIG_DIR", environment()["KGOT_CONFIG_DIR"])
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "stuck.py").write_text(STUCK)
-    monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.syspath_prepend(str(FIXTURES))
-    return tmp_path
+    return move_into(tmp_path, monkeypatch, "stuck", STUCK)  # type: ignore[no-any-return]
 
 
 @pytest.fixture(scope="module")
