@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from kgot_core.batch.folder import RESULTS, BatchTask
 from kgot_core.batch.lines import read_lines, to_lines, write_whole
 from kgot_core.contracts.scheduler import TaskRecord
 from kgot_core.run.broken_off import OPEN
+from kgot_core.run.ending import answer_to_json
 
 _RANK_FILE = re.compile(r"results\.\d+\.jsonl")
 
@@ -29,19 +29,11 @@ def result_row(record: TaskRecord, task: BatchTask, ended: float) -> dict[str, A
         task: The task.
         ended: When it ended, in seconds since the epoch.
     """
-    answer = record.answer
+    # What the answer rests on stands in the task's own folder.
+    answer = {name: value for name, value in answer_to_json(record.answer).items() if name != "evidence"}
     return {
         "task": record.task,
-        "status": answer.status,
-        "text": answer.text,
-        "value": answer.value,
-        "how": answer.how,
-        "reason": answer.reason,
-        "iterations": answer.iterations,
-        "agreement": answer.agreement,
-        "usage": asdict(answer.usage),
-        "cost": answer.cost,
-        "run": answer.run,
+        **answer,
         "folder": task.folder,
         "rank": record.rank,
         "ended": round(ended, 3),
