@@ -1,39 +1,25 @@
-"""A run that is cancelled in any stage ends at once, is recorded as cancelled, and leaves nothing running."""
+"""A run that is cancelled at any stage: it ends soon, nothing is left, and what it had is on disk."""
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import json
 import runpy
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from kgot_core.contracts.backend import GraphBackend, OpenContext
 from kgot_core.contracts.sink import Sink
 from kgot_core.run.record.folder import read_records
 
+_cancelling = runpy.run_path(str(Path(__file__).with_name("kit_cancelling.py")))
+SECONDS, Stuck, cancelled, nothing_is_left = (
+    _cancelling[name] for name in ("SECONDS", "Stuck", "cancelled", "nothing_is_left")
+)
 _story = runpy.run_path(str(Path(__file__).parents[1] / "fixtures" / "library" / "story.py"))
 Story, quick, opened = _story["Story"], _story["quick"], _story["opened"]
-QUESTION, SOLVE, ENHANCE = _story["QUESTION"], _story["SOLVE"], _story["ENHANCE"]
-FOR_EVER = "```python r1\nwhile True:\n    pass\n```"
-SECONDS = 5.0
-
-
-class Stuck:
-    """Stops a model's reply until the run is cancelled, and tells that it did."""
-
-    def __init__(self) -> None:
-        self.reached = asyncio.Event()
-
-    async def __call__(self, prompt: str) -> str:
-        self.reached.set()
-        await asyncio.Event().wait()
-        raise AssertionError("a cancelled request went on")
+QUESTION, ENHANCE = _story["QUESTION"], _story["ENHANCE"]
 
 
 class Until(Sink):
@@ -46,43 +32,6 @@ class Until(Sink):
     def emit(self, record: Any) -> None:
         if record["kind"] == self._kind:
             self.reached.set()
-
-
-@pytest.fixture(autouse=True)
-def nothing_is_left() -> Iterator[None]:
-    """Waits until every thread and process that a run started has ended."""
-    before = set(threading.enumerate())
-    yield
-    for thread in set(threading.enumerate()) - before:
-        if thread.name.startswith("kgot-"):
-            thread.join(SECONDS)
-            assert not thread.is_alive(), f"{thread.name} is still there"
-    assert _children() == set()
-
-
-def _children() -> set[str]:
-    found = set()
-    for task in Path("/proc/self/task").glob("*/children"):
-        with contextlib.suppress(OSError):
-            for child in task.read_text().split():
-                found.add(Path(f"/proc/{child}/comm").read_text().strip())
-    return {name for name in found if name in ("bwrap", "monty")}
-
-
-async def cancelled(session: Any, reached: asyncio.Event, folder: Path, **options: Any) -> list[dict[str, Any]]:
-    """Cancels a run once it has reached a place, and gives its record."""
-    running = asyncio.create_task(session.solve(QUESTION, folder=folder, **options))
-    await asyncio.wait_for(reached.wait(), 30)
-    running.cancel()
-    done, _ = await asyncio.wait({running}, timeout=SECONDS)
-    assert done, "the run goes on"
-    with pytest.raises(asyncio.CancelledError):
-        running.result()
-    records = list(read_records(folder))
-    assert records[-1]["kind"] == "run_finished"
-    assert records[-1]["answer"]["status"] == "cancelled"
-    assert json.loads((folder / "answer.json").read_text()) == records[-1]["answer"]
-    return records
 
 
 @pytest.mark.parametrize("stage", ["decide", "choose", "extract", "compute", "parse", "ask_llm"])
@@ -160,105 +109,6 @@ async def test_while_a_calculation_runs(sandbox: str, tmp_path: Path) -> None:
 
     async with opened(quick(compute=compute), {"sandbox": sandbox}) as session:
         await cancelled(session, reached, tmp_path / "run")
-
-
-class Told(GraphBackend):
-    """The real backend, which tells when it is used."""
-
-    def __init__(self, context: OpenContext, tell: Any) -> None:
-        from kgot_networkx.backend import NetworkxBackend
-        from kgot_networkx.settings import NetworkxSettings
-
-        self.inner = NetworkxBackend(NetworkxSettings(), context)
-        self.dialect = self.inner.dialect
-        self.tell = tell
-        self.closed = 0
-
-    def write(self, chain: str, call: Any) -> Any:
-        self.tell("write")
-        return self.inner.write(chain, call)
-
-    def query(self, statement: str, call: Any) -> Any:
-        self.tell("query")
-        return self.inner.query(statement, call)
-
-    def apply(self, change: Any, call: Any) -> None:
-        self.inner.apply(change, call)
-
-    def snapshot(self) -> Any:
-        return self.inner.snapshot()
-
-    def cancel(self) -> None:
-        self.inner.cancel()
-
-    def close(self) -> None:
-        self.closed += 1
-        self.inner.close()
-
-
-@pytest.mark.parametrize("sandbox", ["auto", "monty"])
-@pytest.mark.parametrize("stage", ["open", "write", "query"])
-async def test_while_the_store_is_busy(stage: str, sandbox: str, tmp_path: Path) -> None:
-    reached = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    made: list[Told] = []
-
-    def tell(what: str) -> None:
-        if what == stage:
-            loop.call_soon_threadsafe(reached.set)
-
-    def make(context: OpenContext) -> GraphBackend:
-        tell("open")
-        made.append(Told(context, tell))
-        return made[-1]
-
-    endless = FOR_EVER.replace(" r1", "")
-    decide = f"SOLVE\nIt is there.\n{endless}" if stage == "query" else ENHANCE
-    async with opened(quick(extract=FOR_EVER, decide=decide), {"sandbox": sandbox}, backend=make) as session:
-        await cancelled(session, reached, tmp_path / "run")
-    for thread in threading.enumerate():
-        if thread.name == "kgot-call":
-            thread.join(SECONDS)
-    assert [backend.closed for backend in made] == [1]
-
-
-async def test_a_store_that_hangs_when_it_is_stopped_is_left_behind(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("kgot_core.run.lifecycle.CLOSING_SECONDS", 0.2)
-    reached, go_on = asyncio.Event(), threading.Event()
-    loop = asyncio.get_running_loop()
-
-    class Hung(Told):
-        def write(self, chain: str, call: Any) -> Any:
-            loop.call_soon_threadsafe(reached.set)
-            go_on.wait(30)
-
-        def cancel(self) -> None:
-            go_on.wait(30)
-
-    try:
-        async with opened(quick(), backend=lambda context: Hung(context, print)) as session:
-            await cancelled(session, reached, tmp_path / "run")
-    finally:
-        go_on.set()
-
-
-async def test_a_store_that_raises_when_it_is_stopped_is_closed_all_the_same(tmp_path: Path) -> None:
-    made: list[Told] = []
-    stuck = Stuck()
-
-    class Broken(Told):
-        def cancel(self) -> None:
-            raise SystemExit(3)
-
-    def make(context: OpenContext) -> GraphBackend:
-        made.append(Broken(context, lambda what: None))
-        return made[-1]
-
-    async with opened(quick(extract=stuck), backend=make) as session:
-        await cancelled(session, stuck.reached, tmp_path / "run")
-    assert [backend.closed for backend in made] == [1]
 
 
 async def test_several_runs_are_cancelled_alone(tmp_path: Path) -> None:
