@@ -1,4 +1,4 @@
-"""Runs a file of faulty parts by pytest in a process of its own."""
+"""Runs files of faulty parts, each by pytest in a process of its own."""
 
 from __future__ import annotations
 

@@ -13,8 +13,8 @@ from kgot_core.contracts.options import LoopLimits
 from kgot_core.errors import UsageError
 from kgot_core.settings import Override, Settings
 from kgot_core.settings.keys import Catalogue
+from kgot_core.settings.limits import LOOP
 from kgot_core.settings.names import key_text, parse_key, variable, variable_path
-from kgot_core.settings.schema import LOOP
 
 
 @pytest.fixture
