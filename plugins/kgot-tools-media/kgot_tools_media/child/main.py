@@ -46,6 +46,8 @@ def main() -> None:
         writer.write({"problem": error.message, "hint": error.hint})
     except MemoryError:
         writer.write({"ended": "memory"})
+    except RecursionError:
+        writer.write({"problem": "is nested too deeply to be read", "hint": "run_python_code can read it"})
     except Exception as error:  # any library may raise anything on a damaged file; the host says it in one line
         writer.write({"ended": "fault", "cause": f"{type(error).__name__}: {error}"[:300]})
     else:

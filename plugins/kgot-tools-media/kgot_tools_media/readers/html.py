@@ -100,4 +100,5 @@ def _grid(table: Any, text_of: Any) -> list[list[str]]:
 
 def _span(found: Any, name: str) -> int:
     value = str(found.get(name, "1")).strip()
-    return min(max(int(value), 1), 1_000) if value.isdigit() else 1
+    # A number so long that Python would not read it is above the most in any case.
+    return min(max(int(value[:9]), 1), 1_000) if value.isdecimal() else 1
