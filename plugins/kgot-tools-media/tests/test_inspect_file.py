@@ -12,7 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kgot_core.contracts.model import ToolCallRequest
+from kgot_core.contracts.run import Run
+from kgot_core.contracts.tools import ToolResult
+from kgot_core.run.parts import ToolEntry
+from kgot_core.testing.runs import Setting, try_in_run
 from kgot_tools_media.members import split_member
+from kgot_tools_media.plugin import kgot_tools
 from kgot_tools_media.process import Limits, run_child
 
 FIXTURES = Path(__file__).parent / "fixtures"
@@ -192,6 +198,18 @@ def test_members_of_one_name_are_told_apart_by_their_folders(
     assert "| Inner | 2 |" in call("inspect_file", archive, path=said).text
 
 
+def test_an_archive_is_unpacked_once_for_all_its_members(archive: Path, tmp_path: Path) -> None:
+    async def work(run: Run) -> list[ToolResult]:
+        asked = ["data.zip/ports.csv", "data.zip/may/ports.csv", "data.zip/june.csv"]
+        return [await run.tools.call("test", ToolCallRequest("inspect_file", {"path": path})) for path in asked]
+
+    entries = [ToolEntry(provider, provider.settings()) for provider in kgot_tools()]
+    ended = try_in_run(work, Setting(files=[archive], tools=entries, folder=tmp_path / "run"))
+    assert [result.failed for result in ended.result] == [False, False, True]
+    called = [record["tool"] for record in ended.records if record["kind"] == "tool_called"]
+    assert called.count("extract_archive") == 1
+
+
 def test_a_member_is_asked_a_question(call: Callable[..., Any], archive: Path) -> None:
     reply = "It has 2 ships [row 2]."
     result = call("inspect_file", archive, path="data.zip/may/ports.csv", question="How many?", script=lambda _: reply)
@@ -200,7 +218,7 @@ def test_a_member_is_asked_a_question(call: Callable[..., Any], archive: Path) -
 
 def test_a_member_that_is_not_there_is_refused_with_those_that_are(call: Callable[..., Any], archive: Path) -> None:
     refused = call("inspect_file", archive, path="data.zip/june.csv")
-    assert refused.failed and "data.zip has no member june.csv; its members: ports.csv" in refused.text
+    assert refused.failed and "data.zip has no member june.csv; its members: ports.csv, may/ports.csv" in refused.text
     outside = call("inspect_file", archive, path="data.zip/../../etc/passwd")
     assert outside.failed and "no member" in outside.text
 
