@@ -79,6 +79,39 @@ def test_a_redirect_in_the_browser_is_guarded_too(
     assert "root:" not in result.text and web.seen[path] == 1 and web.seen["/secret"] == 0
 
 
+def test_the_browser_keeps_to_robots_too(
+    call: Callable[..., Any], web: Any, web_kit: Any, browsing: dict[str, Any]
+) -> None:
+    web.paths["/robots.txt"] = web_kit.Answer(b"User-agent: *\nDisallow: /wiki/Alps", "text/plain")
+    more = {**browsing, "robots": True}
+    refused = call("visit_page", more=more, url=web.page_url("Alps"), browser=True)
+    assert refused.failed and "robots.txt" in refused.text and web.seen["/wiki/Alps"] == 0
+    assert not call("visit_page", more=more, url=web.page_url("Comics"), browser=True).failed
+
+
+def test_a_page_that_grows_without_end_is_cut(
+    call: Callable[..., Any], web: Any, web_kit: Any, browsing: dict[str, Any]
+) -> None:
+    grow = "document.body.append('harbour '.repeat(1 << 19))"
+    web.paths["/app"] = web_kit.Answer(f"<title>Grows</title><body><script>{grow}</script>".encode())
+    result = call("visit_page", more=browsing, url=f"{web.url}/app", browser=True)
+    assert not result.failed and "harbour" in result.text and "characters of the page's HTML were read" in result.text
+
+
+def test_what_the_browser_was_let_into_is_not_given_to_another(
+    call: Callable[..., Any], web: Any, web_kit: Any, browsing: dict[str, Any]
+) -> None:
+    with web_kit.Loopback([], lambda *asked: {}) as intranet:
+        script = f"fetch('{intranet.url}/secret').then(r => r.text()).then(t => document.body.append(t))"
+        web.paths["/app"] = web_kit.Answer(f"<title>App</title><body>Open.<script>{script}</script>".encode())
+        intranet.paths["/secret"] = web_kit.Answer(b"Nobody else.", headers={"Access-Control-Allow-Origin": "*"})
+        both = {**browsing, "allow_hosts": (web.place, intranet.place)}
+        for more, shown in ((both, True), (browsing, False)):
+            text = call("visit_page", more=more, url=f"{web.url}/app", browser=True).text
+            assert "Open." in text and ("Nobody else." in text) is shown
+        assert intranet.seen["/secret"] == 1
+
+
 def test_the_browser_gets_no_keys(
     call: Callable[..., Any], web: Any, web_kit: Any, browsing: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:

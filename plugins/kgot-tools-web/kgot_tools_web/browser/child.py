@@ -53,12 +53,13 @@ def render(job: dict[str, Any]) -> dict[str, Any]:
                     service_workers="block",
                     java_script_enabled=True,
                 )
+                context.route("**/*", check)
                 page = context.new_page()
-                page.route("**/*", check)
                 answer = page.goto(job["url"], wait_until="domcontentloaded", timeout=milliseconds)
                 with contextlib.suppress(Error):  # a page that never rests is taken as it is
                     page.wait_for_load_state("networkidle", timeout=SETTLED_SECONDS * 1_000)
-                return {"url": page.url, "status": answer.status if answer else 0, "html": page.content()}
+                html = page.content()[: job["most"]]
+                return {"url": page.url, "status": answer.status if answer else 0, "html": html}
             finally:
                 browser.close()
     except Error as error:

@@ -8,7 +8,7 @@ from types import TracebackType
 from urllib.parse import urlsplit
 
 from kgot_core.errors import KgotError
-from kgot_tools_web.net.guard import PORTS, Guard
+from kgot_tools_web.net.guard import PORTS, Guard, Opening, openings
 
 CONNECT_SECONDS = 10.0
 _LONGEST_HEAD = 1 << 16
@@ -24,6 +24,7 @@ class GuardedProxy:
 
     Attributes:
         refused: Hosts that were asked for and refused, with the reason.
+        opened: Private addresses that were connected to.
     """
 
     def __init__(self, guard: Guard, most: int) -> None:
@@ -32,6 +33,7 @@ class GuardedProxy:
         self._server: asyncio.Server | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self.refused: dict[str, str] = {}
+        self.opened: set[Opening] = set()
 
     async def __aenter__(self) -> GuardedProxy:
         self._server = await asyncio.start_server(self._started, "127.0.0.1", 0, limit=_LONGEST_HEAD)
@@ -90,6 +92,7 @@ class GuardedProxy:
     async def _connect(self, host: str, port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         failure: OSError = OSError("no address")
         for address in await self._guard.addresses(host, port):
+            self.opened |= openings(host, port, [address])
             try:
                 async with asyncio.timeout(CONNECT_SECONDS):
                     return await asyncio.open_connection(str(address), port)

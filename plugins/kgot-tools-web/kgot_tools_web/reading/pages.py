@@ -89,5 +89,6 @@ def _read(fetched: Fetched) -> tuple[Page, Html | None]:
             text = text[:LONGEST_HTML]
             notes = (*notes, f"only the first {LONGEST_HTML:,} characters of the page's HTML were read")
         html = read_html(text, fetched.final)
+        notes = (*notes, "cells of its tables are not repeated in all places that they span") if html.crowded else notes
         return Page(fetched.final, html.title, html.text, fetched.at, fetched.sha256, notes), html
     return Page(fetched.final, "", text.replace("\r\n", "\n").strip(), fetched.at, fetched.sha256, notes), None
