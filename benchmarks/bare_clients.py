@@ -28,10 +28,15 @@ from kgot_core.sandboxes.providers import BWRAP, MONTY
 SERVERS = Path(__file__).parents[1] / "tests" / "servers"
 NAMES = ("networkx", "networkx-monty", "rdf", "neo4j", "oxigraph", "fuseki", "rdf4j")
 SECONDS = 600.0
+HEAP_MB = 4_096
+"""Memory of the SPARQL servers in Java; with too little, a graph of 100,000 elements is all collection of garbage."""
 
 
 class Bare(ABC):
     """A client without a backend around it."""
+
+    def ready(self) -> None:  # noqa: B027 - most have nothing to do
+        """Gets ready for writes after a time without any."""
 
     @abstractmethod
     def write(self, number: int) -> None:
@@ -103,6 +108,10 @@ class BareHttp(Bare):
         client.update = noting
         self._parts = urlsplit(url)
         self._connection = http.client.HTTPConnection(self._parts.hostname or "", self._parts.port, timeout=30)
+
+    def ready(self) -> None:
+        """See :class:`Bare`; a server closes a connection that is silent for long."""
+        self._connection.close()
         self._connection.connect()
         self._connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
@@ -173,7 +182,9 @@ def opened(name: str, statement: Any) -> Iterator[tuple[GraphBackend, Bare | Non
             from kgot_rdf.plugin import open_remote_backend
             from kgot_rdf.settings import RemoteSettings
 
-            server = stack.enter_context(runpy.run_path(str(SERVERS / "sparql_servers.py"))["running"](name))
+            server = stack.enter_context(
+                runpy.run_path(str(SERVERS / "sparql_servers.py"))["running"](name, heap_mb=HEAP_MB)
+            )
             settings = RemoteSettings(query_url=server.query_url, update_url=server.update_url, load_seconds=SECONDS)
             backend = open_remote_backend(settings, context)
             bare = BareHttp(backend, server.update_url, statement)

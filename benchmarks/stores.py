@@ -165,6 +165,8 @@ class Measuring:
     def _writes(self, turns: int) -> Row:
         """Lets backend and bare client take turns, so that whatever else the machine does hits both."""
         numbers = range(start := next(self._numbers) * 1_000, start + turns + 5)
+        if self._bare is not None:
+            self._bare.ready()
         ours: list[float] = []
         bare: list[float] = []
         for number in numbers:
