@@ -8,6 +8,7 @@ import json
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Annotated, ClassVar
 
@@ -20,6 +21,7 @@ from kgot_core.contracts.sandbox import CodeResult, Sandbox, SandboxSession
 from kgot_core.contracts.scheduler import Scheduler, TaskRecord
 from kgot_core.contracts.sink import Sink
 from kgot_core.contracts.task import Answer, Outcome
+from kgot_core.contracts.trial import Trial
 from kgot_core.contracts.voter import Choice
 from kgot_core.errors import UsageError
 from kgot_core.formats.snapshot import read_snapshot, write_snapshot
@@ -39,6 +41,7 @@ from kgot_core.testing.sink_suite import SinkSuite
 from kgot_core.testing.solver_suite import SolverSuite
 from kgot_core.testing.strategy_suite import StrategySuite
 from kgot_core.testing.tool_suite import NoToolSuite, ToolSuite
+from kgot_core.testing.tool_trial import TriedToolSuite
 from kgot_core.testing.voter_suite import VoterSuite
 from kgot_core.voters.majority import MajorityVoter
 
@@ -552,6 +555,23 @@ TOOLS = {
 }
 
 
+# What a provider is tried with is no way around the suite either.
+TRIED = {
+    f"{name}InItsTrial": (
+        TOOLS[name][0],
+        replace(
+            TOOLS[name][1],
+            trial=lambda settings, folder: nullcontext(
+                Trial(
+                    settings, calls={"colour": {"code": "#ff0000"}}, bad_calls={"colour": {"code": "red"}, "other": {}}
+                )
+            ),
+        ),
+    )
+    for name in ("FailsAlways", "ErrorsAsText", "NoExample")
+}
+
+
 def complaining(settings, context):
     raise RuntimeError("no palette")
 
@@ -668,6 +688,8 @@ for name, thing in list(globals().items()):
 for name, (meant, given) in TOOLS.items():
     calls = {"calls": {"colour": {"code": "#ff0000"}}, "bad_calls": {"colour": {"code": "red"}}}
     suite(name, meant, ToolSuite, provider=given, **calls)
+for name, (meant, given) in TRIED.items():
+    suite(name, meant, TriedToolSuite, provider=given)
 for name, (meant, given) in NO_TOOLS.items():
     suite(name, meant, NoToolSuite, provider=given)
 for name, (meant, given) in FORMATS.items():
