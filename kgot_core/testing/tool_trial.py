@@ -14,7 +14,7 @@ from kgot_core.contracts.tools import ToolResult
 from kgot_core.contracts.trial import Trial
 from kgot_core.run.parts import ToolEntry
 from kgot_core.testing.runs import Setting
-from kgot_core.testing.tool_suite import ToolSuite
+from kgot_core.testing.tool_suite import ToolSuite, specs_of
 
 
 class TriedToolSuite(ToolSuite):
@@ -30,15 +30,18 @@ class TriedToolSuite(ToolSuite):
     @pytest.fixture
     def setting(self, trial: Trial, sandbox: Sandbox, tmp_path: Path) -> Setting:
         """Gives the run in which the tools are called."""
-        self._trial = trial
+        self._untried = trial.untried
         entry = ToolEntry(self.provider, trial.settings)
         script = lambda asked: trial.reply  # noqa: E731 - a script is a function of the request
-        return Setting(script, files=trial.files, tools=[entry], sandbox=sandbox, folder=tmp_path / "run")
+        setting = Setting(script, files=trial.files, tools=[entry], sandbox=sandbox, folder=tmp_path / "run")
+        names = {spec.name for spec in specs_of(setting)}
+        bad_calls = {name: arguments for name, arguments in trial.bad_calls.items() if name in names}
+        # Beside those of the class, which are those of a plugin's own tests.
+        vars(self).update(calls=trial.calls, bad_calls=bad_calls)
+        return setting
 
     def called(self, setting: Setting, spec: ToolSpec, arguments: Mapping[str, Any] | None = None) -> ToolResult:
         """Calls a tool in a run, as the trial says unless arguments are given."""
-        if arguments is None:
-            if why := self._trial.untried.get(spec.name):
-                pytest.skip(f"{spec.name} was not called: {why}")
-            arguments = self._trial.calls.get(spec.name)
+        if arguments is None and (why := self._untried.get(spec.name)):
+            pytest.skip(f"{spec.name} was not called: {why}")
         return super().called(setting, spec, arguments)

@@ -34,7 +34,8 @@ def trial(settings: Any, folder: Path) -> Iterator[Trial]:
         written.setframerate(16_000)
         written.writeframes(bytes(32_000))
     calls = {"inspect_image": {"path": drawing.name}, "transcribe_audio": {"path": sound.name}}
+    bad = {name: {"path": "not-there.zip"} for name in ("inspect_file", "extract_archive", *calls)}
     untried = {}
     if getattr(settings, "base_url", ""):
         untried["transcribe_audio"] = "it would send sound to the server of tools.transcribe_audio.base_url"
-    yield Trial(settings, files, calls, "TEXT\nnone\nOBJECTS\na red square\nANSWER\nred", untried)
+    yield Trial(settings, files, calls, bad, "TEXT\nnone\nOBJECTS\na red square\nANSWER\nred", untried)

@@ -43,6 +43,10 @@ def trial(settings: WebSettings, folder: Path) -> Iterator[Trial]:
                 browser="never",
             ),
             calls={"visit_page": {"url": f"http://{place}/ships.html"}},
+            bad_calls={
+                "visit_page": {"url": "http://169.254.169.254/"},
+                "wikipedia": {"title": "x", "language": "no such"},
+            },
             reply='{"name": "final_answer", "arguments": {"answer": "1952"}}',
             untried={"youtube_transcript": "it reaches www.youtube.com alone"},
         )

@@ -76,7 +76,7 @@ def to_markdown(html: BeautifulSoup | str) -> str:
     if soup.title:
         soup.title.decompose()
     for name in _NUMBERS:
-        for element in soup.find_all(attrs={name: True}):
+        for element in soup.find_all(True, attrs={name: True}):
             # The converter takes ² for a number, and fails on it.
             if not re.fullmatch(r"\s*[0-9]{1,9}\s*", str(element[name])):
                 del element[name]

@@ -16,7 +16,9 @@ _ARGUMENTS = (
     # Everything goes through the proxy, names are looked up by it alone, and nothing goes beside it.
     "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
     "--disable-quic",
+    # Its name changed between versions of Chromium.
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",

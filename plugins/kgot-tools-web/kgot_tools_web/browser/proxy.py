@@ -9,8 +9,10 @@ from urllib.parse import urlsplit
 
 from kgot_core.errors import KgotError
 from kgot_tools_web.net.guard import PORTS, Guard, Opening, openings
+from kgot_tools_web.net.urls import LONGEST
 
 CONNECT_SECONDS = 10.0
+MOST_REFUSED = 100
 _LONGEST_HEAD = 1 << 16
 _PIECE = 1 << 16
 
@@ -79,7 +81,8 @@ class GuardedProxy:
                 there, back = await self._connect(goal.host, goal.port)
                 back.write(_as_origin(method, target, fields).encode("latin-1"))
         except (KgotError, OSError, TimeoutError, ValueError) as error:
-            self.refused[target] = str(error) or type(error).__name__
+            if len(self.refused) < MOST_REFUSED:  # a page may ask for thousands
+                self.refused[target[:LONGEST]] = str(error) or type(error).__name__
             writer.write(b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
             await writer.drain()
             return

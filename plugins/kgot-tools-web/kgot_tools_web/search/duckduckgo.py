@@ -45,7 +45,7 @@ class DuckDuckGo(Engine):
         except TimeoutException:
             raise TransientToolError("DuckDuckGo does not answer") from None
         except DDGSException as error:
-            if "ConnectError" in str(error):
+            if "error sending request" in str(error):
                 raise TransientToolError("DuckDuckGo cannot be reached") from None
             cause = " ".join(str(error).split())[:200] or type(error).__name__
             way_out = "another engine in tools.web.search may"
