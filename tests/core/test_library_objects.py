@@ -173,7 +173,7 @@ async def test_a_function_that_opens_a_backend_is_called_for_each_run_and_what_i
 
 async def test_an_open_backend_is_used_one_run_at_a_time_and_not_closed() -> None:
     from kgot_core.contracts.backend import GraphScope
-    from kgot_core.sandboxes.monty import MontySandbox
+    from kgot_core.sandboxes.monty.sandbox import MontySandbox
     from kgot_core.sandboxes.providers import MontySettings
 
     backend = Watched(OpenContext(GraphScope("mine"), MontySandbox(MontySettings())))

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import runpy
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated
 
 from langchain_core.tools import tool
 
+from kgot_core.contracts.trial import Trial
 from kgot_core.providers import ToolProvider
 from kgot_core.testing.tool_suite import NoToolSuite, ToolSuite
+from kgot_core.testing.tool_trial import TriedToolSuite
 
 TEXT = 'Names the colour of a code, in plain words. Example: {"code": "#ff0000"}'
 Code = Annotated[str, "A colour code, as in #ff0000"]
@@ -114,6 +117,21 @@ TOOLS = {
 }
 
 
+CALLS = {"calls": {"colour": {"code": "#ff0000"}}, "bad_calls": {"colour": {"code": "red"}}}
+# What a provider is tried with is no way around the suite either.
+BAD_CALLS = {**CALLS["bad_calls"], "other": {}}
+TRIED = {
+    f"{name}InItsTrial": (
+        TOOLS[name][0],
+        replace(
+            TOOLS[name][1],
+            trial=lambda settings, folder: nullcontext(Trial(settings, calls=CALLS["calls"], bad_calls=BAD_CALLS)),
+        ),
+    )
+    for name in ("FailsAlways", "ErrorsAsText", "NoExample")
+}
+
+
 def complaining(settings, context):
     raise RuntimeError("no palette")
 
@@ -127,8 +145,8 @@ NO_TOOLS = {
 
 
 _suites = runpy.run_path(str(Path(__file__).with_name("suites.py")))
-CALLS = {"calls": {"colour": {"code": "#ff0000"}}, "bad_calls": {"colour": {"code": "red"}}}
 FAULTS = {
     **_suites["of_providers"](globals(), ToolSuite, TOOLS, **CALLS),
+    **_suites["of_providers"](globals(), TriedToolSuite, TRIED),
     **_suites["of_providers"](globals(), NoToolSuite, NO_TOOLS),
 }

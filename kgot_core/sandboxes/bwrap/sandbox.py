@@ -13,12 +13,12 @@ import sys
 from kgot_core.contracts.sandbox import Prelude, PythonKind, Sandbox, SandboxLimits, SandboxSession
 from kgot_core.errors import SandboxError
 from kgot_core.providers import Problem
-from kgot_core.sandboxes.bwrap_command import build_jail
-from kgot_core.sandboxes.bwrap_jail import BwrapJail
-from kgot_core.sandboxes.image_recipe import PACKAGES, about_python
+from kgot_core.sandboxes.bwrap.command import build_jail
+from kgot_core.sandboxes.bwrap.jail import BwrapJail
+from kgot_core.sandboxes.image.recipe import PACKAGES, about_python
 from kgot_core.sandboxes.jail.seccomp import jail_filter
 from kgot_core.sandboxes.providers import BwrapSettings
-from kgot_core.sandboxes.worker_session import WorkerPlan, WorkerSession
+from kgot_core.sandboxes.worker.session import WorkerPlan, WorkerSession
 
 _INSTEAD = "kgot works here with the sandboxes monty (a subset of Python) or docker"
 _INSTALL = "install bubblewrap: apt install bubblewrap, or dnf install bubblewrap"

@@ -44,7 +44,7 @@ class MontySandbox(Sandbox):
         Raises:
             SandboxError: The interpreter cannot be started, or the prelude needs what it lacks.
         """
-        from kgot_core.sandboxes.monty_session import MontySession
+        from kgot_core.sandboxes.monty.session import MontySession
 
         return MontySession(start_pool(), self._settings, prelude, limits)
 

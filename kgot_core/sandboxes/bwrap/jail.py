@@ -6,10 +6,10 @@ import contextlib
 import os
 import re
 
-from kgot_core.sandboxes.bwrap_command import Jail, command
+from kgot_core.sandboxes.bwrap.command import Jail, command
 from kgot_core.sandboxes.jail.seccomp import jail_filter
-from kgot_core.sandboxes.jail_line import START
-from kgot_core.sandboxes.jail_process import JailProcess
+from kgot_core.sandboxes.worker.line import START
+from kgot_core.sandboxes.worker.process import JailProcess
 
 
 class BwrapJail(JailProcess):

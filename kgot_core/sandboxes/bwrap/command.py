@@ -16,7 +16,7 @@ from pathlib import Path
 
 from kgot_core.errors import SandboxError
 from kgot_core.sandboxes.jail.environment import ENVIRONMENT, PACKAGES
-from kgot_core.sandboxes.jail_line import FLAGS
+from kgot_core.sandboxes.worker.line import FLAGS
 
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _STORES = ("/nix/store", "/gnu/store")
@@ -100,7 +100,7 @@ def build_jail(packages: Path | None = None) -> Jail:
     if packages is not None:
         jail.site.append(jail.bind(packages, PACKAGES))
     _show_libraries(jail)
-    jail.bind(Path(__file__).with_name("jail"), f"{_INSIDE_WORKER}/jail")
+    jail.bind(Path(__file__).parents[1] / "jail", f"{_INSIDE_WORKER}/jail")
     jail.folder("/dev")
     for name in _DEVICES:
         jail.options += ["--dev-bind", f"/dev/{name}", f"/dev/{name}"]

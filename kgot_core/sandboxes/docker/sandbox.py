@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 from kgot_core.contracts.sandbox import Prelude, PythonKind, Sandbox, SandboxLimits, SandboxSession
 from kgot_core.errors import SandboxError
 from kgot_core.providers import Problem
-from kgot_core.sandboxes.docker_engine import connect, image_facts
-from kgot_core.sandboxes.docker_jail import DockerJail
-from kgot_core.sandboxes.image_recipe import SITE
+from kgot_core.sandboxes.docker.engine import connect, image_facts
+from kgot_core.sandboxes.docker.jail import DockerJail
+from kgot_core.sandboxes.image.recipe import SITE
 from kgot_core.sandboxes.jail.environment import ENVIRONMENT, PACKAGES
-from kgot_core.sandboxes.jail_line import FLAGS, START
 from kgot_core.sandboxes.providers import DockerSettings
-from kgot_core.sandboxes.worker_session import WorkerPlan, WorkerSession
+from kgot_core.sandboxes.worker.line import FLAGS, START
+from kgot_core.sandboxes.worker.session import WorkerPlan, WorkerSession
 
 if TYPE_CHECKING:
     from docker import DockerClient

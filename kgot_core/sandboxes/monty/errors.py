@@ -11,7 +11,7 @@ from pydantic_monty import Frame, MontyRuntimeError, MontySyntaxError
 
 from kgot_core.contracts.sandbox import LimitHit, SandboxLimits
 from kgot_core.sandboxes.jail import wire
-from kgot_core.sandboxes.monty import SUBSET
+from kgot_core.sandboxes.monty.sandbox import SUBSET
 
 _MAX_ERROR = 1_950
 _MAX_LINES = 6

@@ -9,8 +9,8 @@ from pydantic_monty import Monty
 from kgot_core.contracts.sandbox import CodeJob, CodeResult, Prelude, SandboxLimits, SandboxSession
 from kgot_core.errors import SandboxError
 from kgot_core.sandboxes.files import given_files
-from kgot_core.sandboxes.monty_errors import Failure
-from kgot_core.sandboxes.monty_job import MontyJob
+from kgot_core.sandboxes.monty.errors import Failure
+from kgot_core.sandboxes.monty.job import MontyJob
 from kgot_core.sandboxes.providers import MontySettings
 
 

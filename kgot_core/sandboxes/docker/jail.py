@@ -8,8 +8,8 @@ import socket
 import time
 from typing import TYPE_CHECKING, Any
 
-from kgot_core.sandboxes.docker_engine import told
-from kgot_core.sandboxes.jail_line import JailLine
+from kgot_core.sandboxes.docker.engine import told
+from kgot_core.sandboxes.worker.line import JailLine
 
 if TYPE_CHECKING:
     from docker import DockerClient

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from kgot_core.errors import SandboxError
-from kgot_core.sandboxes.image_recipe import BUILD, DESCRIPTION, ImageFacts
+from kgot_core.sandboxes.image.recipe import BUILD, DESCRIPTION, ImageFacts
 from kgot_core.sandboxes.providers import DockerSettings
 
 if TYPE_CHECKING:

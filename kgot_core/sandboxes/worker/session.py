@@ -13,8 +13,8 @@ from typing import Any, Literal
 from kgot_core.contracts.sandbox import CodeJob, CodeResult, Prelude, SandboxLimits, SandboxSession
 from kgot_core.errors import SandboxError
 from kgot_core.sandboxes.files import given_files
-from kgot_core.sandboxes.jail_line import JailLine, JailLost, Woken
-from kgot_core.sandboxes.worker_answer import read_answer
+from kgot_core.sandboxes.worker.answer import read_answer
+from kgot_core.sandboxes.worker.line import JailLine, JailLost, Woken
 
 _GRACE = 2.5
 _CANCEL_GRACE = 0.8

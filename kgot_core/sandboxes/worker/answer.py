@@ -9,8 +9,8 @@ from kgot_core.contracts.sandbox import CodeJob, CodeResult, LimitHit, SandboxLi
 from kgot_core.errors import SandboxError
 from kgot_core.sandboxes.files import Collector
 from kgot_core.sandboxes.jail import wire
-from kgot_core.sandboxes.jail_line import JailLine, JailLost
 from kgot_core.sandboxes.text import cut_output
+from kgot_core.sandboxes.worker.line import JailLine, JailLost
 
 _MIB = 1024 * 1024
 _PART = 1 << 18

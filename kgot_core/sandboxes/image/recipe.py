@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from kgot_core.errors import SandboxError
-from kgot_core.sandboxes.image.describe import worker_hash
+from kgot_core.sandboxes.image.contents.describe import worker_hash
 
 PACKAGES = ("matplotlib", "networkx", "numpy", "pandas", "scipy", "sympy")
 """The packages that scripts may count on in an image; the extra ``science`` brings them to the host."""
-RECIPE = Path(__file__).with_name("image")
-WORKER = Path(__file__).with_name("jail")
+RECIPE = Path(__file__).with_name("contents")
+WORKER = Path(__file__).parents[1] / "jail"
 DESCRIPTION = "/opt/kgot/image.json"
 SITE = "/opt/site"
 BUILD = "kgot sandbox build"

@@ -18,8 +18,8 @@ from importlib import metadata
 from pathlib import Path, PurePosixPath
 
 from kgot_core.errors import SandboxError
-from kgot_core.sandboxes.image.describe import describe
-from kgot_core.sandboxes.image_recipe import DESCRIPTION, SITE, WORKER
+from kgot_core.sandboxes.image.contents.describe import describe
+from kgot_core.sandboxes.image.recipe import DESCRIPTION, SITE, WORKER
 
 _PYTHON, _LIBRARIES = "/opt/python", "/opt/lib"
 _LEFT_OUT = frozenset(["ensurepip", "idlelib", "lib2to3", "site-packages", "test", "tests", "tkinter"])

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kgot_core.errors import SandboxError
-from kgot_core.sandboxes.docker_engine import told
-from kgot_core.sandboxes.image_host import HostImage
-from kgot_core.sandboxes.image_recipe import fill_context
+from kgot_core.sandboxes.docker.engine import told
+from kgot_core.sandboxes.image.host import HostImage
+from kgot_core.sandboxes.image.recipe import fill_context
 
 if TYPE_CHECKING:
     from docker import DockerClient

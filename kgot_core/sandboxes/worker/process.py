@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import IO
 
 from kgot_core.errors import SandboxError
-from kgot_core.sandboxes.jail_line import JailLine
+from kgot_core.sandboxes.worker.line import JailLine
 
 
 class JailProcess(JailLine):

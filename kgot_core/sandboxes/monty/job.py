@@ -14,8 +14,8 @@ from kgot_core.contracts.sandbox import CodeJob, CodeResult, SandboxLimits
 from kgot_core.errors import SandboxError
 from kgot_core.sandboxes.jail import wire
 from kgot_core.sandboxes.last_expression import keep_value
-from kgot_core.sandboxes.monty_errors import Failure, explain, over
-from kgot_core.sandboxes.monty_files import WORK, ScriptFiles
+from kgot_core.sandboxes.monty.errors import Failure, explain, over
+from kgot_core.sandboxes.monty.files import WORK, ScriptFiles
 from kgot_core.sandboxes.text import Printed
 
 _GRACE = 0.5
