@@ -24,7 +24,6 @@ from kgot_core.run.purse import Purse
 from kgot_core.run.record.folder import RunWriter
 from kgot_core.run.record.journal import Journal
 from kgot_core.session.broken_run import BrokenRun
-from kgot_core.session.models import close_models
 from kgot_core.session.new_run import new_id, new_shelf, new_task, refuse_run_folder
 from kgot_core.session.opening import Given, open_parts
 from kgot_core.session.redaction import redactor
@@ -114,8 +113,13 @@ class Session:
         parts, self._parts = self._parts, None
         # A stream that was left is told so by the loop, at a time of its own.
         await _cancel(*self._streams)
-        if parts is not None:
-            await close_models([*parts.clients.values(), parts.embedder], self._given.models.values())
+        given = {id(model) for model in self._given.models.values()}
+        for client in {*parts.clients.values(), parts.embedder} if parts else ():
+            close = getattr(client, "aclose", None)
+            if close is not None and id(client) not in given:
+                # A client that cannot be closed must not hide what the session was used for.
+                with contextlib.suppress(Exception):
+                    await close()
 
     async def solve(
         self,
