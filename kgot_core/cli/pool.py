@@ -43,7 +43,7 @@ def start(pool: str | None, slots: str | None, backend: str | None, options: Set
     from kgot_core.pool.opening import docker_settings, pool_backend
     from kgot_core.pool.place import private_folder
     from kgot_core.pool.sources import listed_addresses, named_folder
-    from kgot_core.pool.starting import start_keeper, wait_until_ready
+    from kgot_core.pool.starting import keeper_environment, start_keeper, wait_until_ready
     from kgot_core.pool.state import keeper_runs
     from kgot_core.pool.sweeping import dead_pools, sweep
 
@@ -61,10 +61,11 @@ def start(pool: str | None, slots: str | None, backend: str | None, options: Set
     sandbox = _tried_sandbox(registry, settings)
     command = [sys.executable, "-m", "kgot_core", "pool", "keep", str(folder), sandbox]
     # The later ones stand above the earlier ones, as the options stand above --set here.
-    texts = [*options.sets, *(f"{one.key}={one.value}" for one in given)]
-    command += [part for text in texts for part in ("--set", text)]
-    command += [part for name in options.plugins for part in ("--plugin", name)]
-    wait_until_ready(start_keeper(command, folder, os.environ), folder, lambda line: echo(line, err=True))
+    sets = [*options.sets, *(f"{one.key}={one.value}" for one in given)]
+    # Not on its command line: everybody on the machine can read that for as long as the pool lives.
+    told = json.dumps({"sets": sets, "plugins": options.plugins})
+    keeper = start_keeper(command, folder, told, keeper_environment(os.environ))
+    wait_until_ready(keeper, folder, lambda line: echo(line, err=True))
     echo(
         f"the pool is ready; to use it: kgot batch ... --pool {pool or settings.core.pool.name or 'default'}", err=True
     )
@@ -73,13 +74,13 @@ def start(pool: str | None, slots: str | None, backend: str | None, options: Set
 @pool.command(hidden=True)
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.argument("sandbox")
-@settings_options
-def keep(folder: Path, sandbox: str, options: SettingsOptions) -> None:
-    """Keep a pool: the process that kgot pool start leaves behind."""
+def keep(folder: Path, sandbox: str) -> None:
+    """Keep a pool: the process that kgot pool start leaves behind. Standard input holds its settings as JSON."""
     from kgot_core.cli.interrupts import on_signals
     from kgot_core.pool.opening import open_keeper
 
-    registry, settings = open_settings(options)
+    told = json.load(sys.stdin)
+    registry, settings = open_settings(SettingsOptions(tuple(told["sets"]), tuple(told["plugins"])))
     stop = threading.Event()
     with on_signals(stop.set):
         open_keeper(registry, settings, folder, sandbox, stop, lambda line: echo(line, err=True)).keep()
@@ -93,7 +94,7 @@ def status(pool: str | None, as_json: bool, options: SettingsOptions) -> int:
     """Show the slots of a pool: their servers, how they are, and who holds them. Exit code 1 where there is none."""
     from kgot_core.pool.looking import describe_listed, describe_pool, pool_lines, slot_rows
     from kgot_core.pool.opening import pool_backend
-    from kgot_core.pool.place import named_pools
+    from kgot_core.pool.place import named_pools, refuse_foreign
     from kgot_core.pool.sources import ListedServers, listed_addresses, named_folder
     from kgot_core.pool.state import read_pool
 
@@ -101,6 +102,8 @@ def status(pool: str | None, as_json: bool, options: SettingsOptions) -> int:
     backend = pool_backend(registry, settings).name
     listed = listed_addresses(settings, backend)
     told: dict[str, Any] | None
+    if not listed:
+        refuse_foreign(named_folder(settings))
     told = describe_listed(ListedServers(backend, listed)) if listed else describe_pool(named_folder(settings))
     if as_json:
         echo(json.dumps(told, ensure_ascii=False, indent=2))
@@ -125,6 +128,7 @@ def stop(pool: str | None, force: bool, options: SettingsOptions) -> None:
     """Stop a pool: its servers end, and all that they stored is removed. Their logs stay until the next start."""
     from kgot_core.errors import UsageError
     from kgot_core.pool.opening import docker_settings
+    from kgot_core.pool.place import refuse_foreign
     from kgot_core.pool.sources import named_folder
     from kgot_core.pool.starting import stop_keeper
     from kgot_core.pool.state import read_pool
@@ -132,6 +136,7 @@ def stop(pool: str | None, force: bool, options: SettingsOptions) -> None:
 
     registry, settings = open_settings(options, _overrides(pool))
     folder = named_folder(settings)
+    refuse_foreign(folder)
     if read_pool(folder) is None:
         raise UsageError(f"there is no pool in {folder}", hint="kgot pool status")
     if stop_keeper(folder, force=force):

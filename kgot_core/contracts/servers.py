@@ -20,7 +20,8 @@ class ServerPlan:
         folder: An empty folder of its own, removed after it.
         common: A folder that all servers of the pool share, removed after the last one.
         password: The password of the pool: what may be asked of its servers is for those only who know it.
-        port: A free port on loopback for a process; a container listens on the port that its recipe names.
+        port: A free port on loopback on which it is to listen, and nowhere else: for a process, and for a container
+            that has the network of its host. 0 for a container with a network of its own, whose recipe names the port.
     """
 
     folder: Path
@@ -38,7 +39,8 @@ class ContainerRecipe:
         port: The port on which it listens inside.
         environment: Variables; nobody but the engine is told them.
         command: What runs instead of what the image says.
-        memory_mb: Memory that it may use, in MiB.
+        memory_mb: Memory that it may use, in MiB, where the engine can limit it.
+        folders: Folders inside in which it stores what it holds, where an engine keeps none for it.
     """
 
     image: str
@@ -46,6 +48,7 @@ class ContainerRecipe:
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
     command: Sequence[str] = ()
     memory_mb: int = 2_048
+    folders: Sequence[str] = ()
 
 
 @dataclass(frozen=True)

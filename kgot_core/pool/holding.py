@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from kgot_core.errors import KgotError, UsageError
+from kgot_core.pool.server import STRANGER, stranger_at
 from kgot_core.pool.state import Slot, lease_name
 from kgot_core.providers import BackendProvider, Problem
 from kgot_core.run.faults import said
@@ -124,7 +125,9 @@ class SlotTrier:
         if now is None or (now.state, now.generation) != ("ready", hold.slot.generation):
             return True
         servers = self._provider.servers
-        return servers is not None and asked(lambda: servers.answers(hold.values)) is not None
+        if servers is None:
+            return False
+        return stranger_at(now.port) or asked(lambda: servers.answers(hold.values)) is not None
 
     def none_works(self) -> KgotError:
         """Gives the error of slots of which none can be used."""
@@ -164,5 +167,7 @@ class SlotTrier:
         """Tells why a run could not begin on a server: it is away, used by others, or holds what is not ours."""
         if slot.state != "ready":
             return Problem(slot.problem or "its server is starting")
+        if stranger_at(slot.port):
+            return Problem(STRANGER)
         reach = self._provider.reach
         return asked(lambda: reach(values, False)) if reach is not None else None

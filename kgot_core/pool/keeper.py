@@ -112,8 +112,9 @@ class Keeper:
                     raise KgotError("the pool ends")
                 write_slot(self._folder, slot)
                 server, address = self._maker.made(slot.name, slot.generation, self._say)
-        words = server.words if server is not None else ""
-        slot = replace(slot, state="ready", address=address, since=time.time(), server=words, problem="", failures=0)
+        words, port = (server.words, server.port) if server is not None else ("", 0)
+        slot = replace(slot, state="ready", address=address, port=port, server=words, problem="", failures=0)
+        slot = replace(slot, since=time.time())
         self._told(slot)
         return slot, server
 
@@ -125,7 +126,7 @@ class Keeper:
             if end := server.ended():
                 return end
             if time.monotonic() - asked >= self._check_seconds:
-                problem = self._maker.answers(slot.address)
+                problem = self._maker.answers(server)
                 asked, misses = time.monotonic(), misses + 1 if problem else 0
                 if misses >= MISSES:
                     return f"it does not answer: {problem}"

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import threading
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 from kgot_core.pool.holding import Hold, SlotSource, SlotTrier
@@ -24,9 +24,13 @@ class Slots:
         values: Its settings.
         source: Where the slots come from.
         patience: Seconds to wait while no slot works and none is in use.
+
+    Attributes:
+        on_held: Told how many slots runs of this process hold, each time one more does.
     """
 
     def __init__(self, provider: BackendProvider, values: Any, source: SlotSource, patience: float) -> None:
+        self.on_held: Callable[[int], object] = lambda runs: None
         self._values, self._source, self._patience = values, source, patience
         self._trier = SlotTrier(provider, values, source)
         self._turn = asyncio.Lock()
@@ -59,6 +63,7 @@ class Slots:
         async with self._turn:  # who came first is served first
             hold = await self._wait()
             self._held[hold.slot.name] = hold
+            self.on_held(len(self._held))
         try:
             yield hold
         finally:

@@ -60,7 +60,8 @@ def pool_lines(told: dict[str, Any]) -> Iterator[str]:
     """Says in one line what a pool is, where it was started."""
     if "backend" in told:
         kept = "" if told["kept"] else "; NOBODY LOOKS AFTER IT: kgot pool start sweeps it and starts it anew"
-        what = "no servers" if told["servers"] == "none" else f"each {told['backend']} in a {told['servers']}"
+        how = {"container": "in a container", "sarus": "in a container of Sarus", "process": "as a process"}
+        what = f"each {told['backend']} {how[told['servers']]}" if told["servers"] in how else "no servers"
         yield f"{told['folder']} on {told['host']}: {len(told['slots'])} slots, {what}, sandbox {told['sandbox']}{kept}"
 
 

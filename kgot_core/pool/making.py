@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +13,10 @@ from kgot_core.contracts.servers import ServerPlan, Servers
 from kgot_core.errors import KgotError
 from kgot_core.pool.container import FOLDER_LABEL, POOL_LABEL, USER_LABEL, ContainerServer, engine, fetched
 from kgot_core.pool.holding import asked
-from kgot_core.pool.server import ProcessServer, RunningServer, emptied, free_port, last_words
+from kgot_core.pool.sarus import sarus_recipe
+from kgot_core.pool.server import STRANGER, ProcessServer, RunningServer, emptied, free_port, last_words, stranger_at
 from kgot_core.pool.state import LOGS, PoolInfo, data_folder
-from kgot_core.sandboxes.providers import DockerSettings
+from kgot_core.sandboxes.providers import DockerSettings, SarusSettings
 
 POLL_SECONDS = 0.25
 
@@ -30,6 +31,7 @@ class Maker:
         servers: The backend's servers.
         values: The backend's settings.
         docker: How the container engine is reached.
+        sarus: How Sarus is called.
         password: The pool's password.
         start_seconds: How long a server may take to start.
         stop: Set when the pool ends.
@@ -40,6 +42,7 @@ class Maker:
     servers: Servers
     values: Any
     docker: DockerSettings
+    sarus: SarusSettings
     password: str
     start_seconds: float
     stop: threading.Event
@@ -66,26 +69,32 @@ class Maker:
         common = data / "common"
         common.mkdir(parents=True, mode=0o700, exist_ok=True)
         plan = ServerPlan(emptied(data / slot), common, self.password)
-        server = (
-            self._container(slot, generation, plan, say) if self.info.how == "container" else self._process(plan, slot)
-        )
-        address = self.servers.address(server.port)
+        if self.info.how == "container":
+            server = self._container(slot, generation, plan, say)
+        else:
+            server = self._process(slot, generation, replace(plan, port=free_port()))
         try:
-            self._wait(server, address, slot)
+            self._wait(server, slot)
         except BaseException:
             server.end()
             raise
-        return server, address
+        return server, self.servers.address(server.port)
 
-    def answers(self, address: str) -> str:
+    def answers(self, server: RunningServer) -> str:
         """Tells what is wrong with a server; empty where nothing is."""
+        if stranger_at(server.port):
+            return STRANGER
+        address = self.servers.address(server.port)
         problem = asked(lambda: self.servers.answers(self.servers.reached(self.values, address, self.password)))
         return problem.message if problem else ""
 
-    def _process(self, plan: ServerPlan, slot: str) -> RunningServer:
-        plan = ServerPlan(plan.folder, plan.common, plan.password, free_port())
-        recipe = self.servers.process(self.values, plan)
-        return ProcessServer(recipe, plan.folder, plan.port, self.log(slot), self.info.id)
+    def _process(self, slot: str, generation: int, plan: ServerPlan) -> RunningServer:
+        if self.info.how == "sarus":
+            recipe = sarus_recipe(self.sarus, self.servers.container(self.values, plan), plan.folder)
+        else:
+            recipe = self.servers.process(self.values, plan)
+        part = f"{slot}-{generation}"
+        return ProcessServer(recipe, plan.folder, plan.port, self.log(slot), self.info.id, part)
 
     def _container(self, slot: str, generation: int, plan: ServerPlan, say: Callable[[str], Any]) -> RunningServer:
         recipe = self.servers.container(self.values, plan)
@@ -97,14 +106,14 @@ class Maker:
         labels = {POOL_LABEL: self.info.id, USER_LABEL: str(os.getuid()), FOLDER_LABEL: str(self.folder)}
         return ContainerServer(client, recipe, name, labels, self.log(slot))
 
-    def _wait(self, server: RunningServer, address: str, slot: str) -> None:
+    def _wait(self, server: RunningServer, slot: str) -> None:
         waited, problem = 0.0, ""
         while waited < self.start_seconds and not self.stop.is_set():
             if end := server.ended():
                 server.end()
                 words = last_words(self.log(slot))
                 raise KgotError(f"the server does not start: {end}{f': {words}' if words else ''}")
-            if not (problem := self.answers(address)):
+            if not (problem := self.answers(server)):
                 return
             self.stop.wait(POLL_SECONDS)
             waited += POLL_SECONDS

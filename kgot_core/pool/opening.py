@@ -17,9 +17,10 @@ from kgot_core.plugins import PluginRegistry
 from kgot_core.pool.container import engine
 from kgot_core.pool.keeper import Keeper
 from kgot_core.pool.making import Maker
+from kgot_core.pool.sarus import refuse_missing
 from kgot_core.pool.state import How, PoolInfo
 from kgot_core.providers import BackendProvider
-from kgot_core.sandboxes.providers import DockerSettings
+from kgot_core.sandboxes.providers import DockerSettings, SarusSettings
 from kgot_core.settings import Settings, provider_settings
 
 PASSWORD_BYTES = 24
@@ -37,7 +38,12 @@ def docker_settings(registry: PluginRegistry, settings: Settings) -> DockerSetti
     return cast(DockerSettings, provider_settings(settings, registry.get("sandbox", "docker")))
 
 
-def how_started(servers: Servers | None, settings: Settings, docker: DockerSettings) -> How:
+def sarus_settings(registry: PluginRegistry, settings: Settings) -> SarusSettings:
+    """Gives the settings of Sarus: those of the sandbox ``sarus``."""
+    return cast(SarusSettings, provider_settings(settings, registry.get("sandbox", "sarus")))
+
+
+def how_started(servers: Servers | None, settings: Settings, docker: DockerSettings, sarus: SarusSettings) -> How:
     """Decides how the servers are run.
 
     Raises:
@@ -46,8 +52,10 @@ def how_started(servers: Servers | None, settings: Settings, docker: DockerSetti
     wanted = settings.core.pool.servers
     if servers is None:
         return "none"
-    if wanted == "process":
-        return "process"
+    if wanted == "sarus":
+        refuse_missing(sarus)
+    if wanted in ("process", "sarus"):
+        return wanted
     client = engine(docker)
     if client is not None:
         client.close()
@@ -84,7 +92,8 @@ def open_keeper(
     own = settings.core.pool
     provider = pool_backend(registry, settings)
     values, docker = provider_settings(settings, provider), docker_settings(registry, settings)
-    how = how_started(provider.servers, settings, docker)
+    sarus = sarus_settings(registry, settings)
+    how = how_started(provider.servers, settings, docker, sarus)
     info = PoolInfo(
         id=secrets.token_hex(6),
         host=socket.gethostname(),
@@ -98,7 +107,7 @@ def open_keeper(
     password = secrets.token_urlsafe(PASSWORD_BYTES)
     maker = None
     if provider.servers is not None:
-        maker = Maker(folder, info, provider.servers, values, docker, password, own.start_seconds, stop)
+        maker = Maker(folder, info, provider.servers, values, docker, sarus, password, own.start_seconds, stop)
     # A server that starts keeps a processor busy.
     together = max(1, (os.cpu_count() or 2) // 2)
     return Keeper(folder, info, maker, password, own.check_seconds, stop, together, say)

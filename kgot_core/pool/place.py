@@ -68,5 +68,9 @@ def refuse_foreign(folder: Path) -> None:
     Raises:
         UsageError: It is.
     """
-    if hasattr(os, "getuid") and folder.exists() and folder.stat().st_uid != os.getuid():
-        raise UsageError(f"the pool's folder {folder} belongs to another user")
+    if not hasattr(os, "getuid"):
+        return
+    # The folder itself, and a link that leads to it: who can change either decides what is read and written there.
+    for path in (folder, folder.resolve()):
+        if os.path.lexists(path) and path.lstat().st_uid != os.getuid():
+            raise UsageError(f"the pool's folder {folder} belongs to another user")

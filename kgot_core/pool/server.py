@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import signal
@@ -16,9 +17,13 @@ from kgot_core.errors import KgotError
 
 MARK = "KGOT_POOL_SERVER"
 """Variable in the environment of each process of a pool: its pool's id."""
+PART = "KGOT_POOL_PART"
+"""Variable in the environment of each process of one server: its pool's id, its slot, and which server of it."""
 # What any program needs to start; no key is among them.
 _KEPT = ("PATH", "LD_LIBRARY_PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "JAVA_HOME", "SYSTEMROOT")
 _LOG_BYTES = 200_000
+_LISTENS = "0A"
+STRANGER = "another user's process listens on its port"
 
 
 class RunningServer(ABC):
@@ -50,20 +55,22 @@ class ProcessServer(RunningServer):
         port: The port on which it listens.
         log: Where what it prints is appended.
         pool: Id of its pool.
+        part: Tells it from the other servers of the pool.
 
     Raises:
         KgotError: It cannot be started.
     """
 
-    def __init__(self, recipe: ProcessRecipe, folder: Path, port: int, log: Path, pool: str) -> None:
+    def __init__(self, recipe: ProcessRecipe, folder: Path, port: int, log: Path, pool: str, part: str) -> None:
         self._recipe, self._log, self.port = recipe, log, port
+        self._mark = f"{PART}={pool}-{part}"
         kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
         try:
             with log.open("ab") as out:
                 self._process = subprocess.Popen(
                     list(recipe.command),
                     cwd=folder,
-                    env={**kept, **recipe.environment, MARK: pool},
+                    env={**kept, **recipe.environment, MARK: pool, PART: f"{pool}-{part}"},
                     stdin=subprocess.DEVNULL,
                     stdout=out,
                     stderr=out,
@@ -84,17 +91,24 @@ class ProcessServer(RunningServer):
     def end(self) -> None:
         """Asks it to end, and ends it after its time is over."""
         if self._process.poll() is None:
-            self._process.terminate()
-            try:
+            self._signal(signal.SIGTERM)
+            with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(self._recipe.stop_seconds)
-            except subprocess.TimeoutExpired:
-                self._process.kill()
+        # What it started itself may outlive it.
+        self._signal(signal.SIGKILL)
         self._process.wait()
         with self._log.open("ab") as log:
             for path in self._recipe.logs:
                 if path.is_file():
                     log.write(path.read_bytes()[-_LOG_BYTES:])
                     path.unlink()
+
+    def _signal(self, what: signal.Signals) -> None:
+        # A program with rights of its own cannot be signalled by its user, but what it runs for him can.
+        with contextlib.suppress(OSError):
+            self._process.send_signal(what)
+        for number in marked(self._mark):
+            signalled(number, self._mark, what)
 
 
 def free_port() -> int:
@@ -103,15 +117,57 @@ def free_port() -> int:
         return int(free.getsockname()[1])
 
 
-def processes_of(pool: str) -> Iterator[int]:
-    """Gives the processes of this user that belong to a pool, by the mark in their environment; Linux only."""
-    mark = f"{MARK}={pool}".encode()
-    for path in Path("/proc").glob("[0-9]*/environ"):
+def stranger_at(port: int) -> bool:
+    """Tells whether a process of another user listens on a port of this machine; root is none. Linux only.
+
+    A port is free again once its server has ended, and whoever takes it then must not be told the pool's password.
+    """
+    own = (0, os.getuid()) if hasattr(os, "getuid") else ()
+    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
         try:
-            if path.stat().st_uid == os.getuid() and mark in path.read_bytes().split(b"\0"):
-                yield int(path.parent.name)
-        except OSError:  # it has ended, or is not ours
+            sockets = [line.split() for line in Path(table).read_text(encoding="ascii").splitlines()[1:]]
+        except OSError:
             continue
+        for _, local, _, state, _, _, _, user, *_ in sockets:
+            if state == _LISTENS and int(local.rpartition(":")[2], 16) == port and int(user) not in own:
+                return True
+    return False
+
+
+def marked(mark: str) -> Iterator[int]:
+    """Gives the processes of this user that have a mark, ``NAME=value``, in their environment; Linux only."""
+    for path in Path("/proc").glob("[0-9]*"):
+        if _is_marked(int(path.name), mark):
+            yield int(path.name)
+
+
+def signalled(number: int, mark: str, what: signal.Signals) -> bool:
+    """Sends a signal to a process with a mark, and to none that has been given its number since it was looked at.
+
+    Returns:
+        Whether it was there.
+    """
+    try:
+        handle = os.pidfd_open(number)
+    except OSError:  # it has ended
+        return False
+    try:
+        there = _is_marked(number, mark)
+        if there:
+            signal.pidfd_send_signal(handle, what)
+    except OSError:
+        return False
+    finally:
+        os.close(handle)
+    return there
+
+
+def _is_marked(number: int, mark: str) -> bool:
+    path = Path(f"/proc/{number}/environ")
+    try:
+        return path.stat().st_uid == os.getuid() and mark.encode() in path.read_bytes().split(b"\0")
+    except OSError:  # it has ended, or is not ours
+        return False
 
 
 def last_words(log: Path) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -14,27 +15,54 @@ from kgot_core.errors import KgotError, UsageError
 from kgot_core.pool.server import last_words
 from kgot_core.pool.state import KEEPER, LOGS, keeper_runs, lease_name, read_pool, read_slots
 from kgot_core.run.record import lease
+from kgot_core.settings.names import looks_secret
 
 POLL_SECONDS = 0.2
 TRIES = 2
 STOP_SECONDS = 90.0
+SAYS = "kgot: "
+"""How the line of an error begins."""
+SETTINGS_OF_SERVERS = ("KGOT_BACKENDS__", "KGOT_SANDBOXES__")
 
 
-def start_keeper(command: Sequence[str], folder: Path, env: Mapping[str, str]) -> subprocess.Popen[bytes]:
-    """Starts the keeper as a process that outlives this one; what it says goes into its log."""
+def keeper_environment(environment: Mapping[str, str]) -> dict[str, str]:
+    """Gives what the keeper needs of an environment: it asks no model, so it has no key."""
+    return {
+        name: value
+        for name, value in environment.items()
+        if name.startswith(SETTINGS_OF_SERVERS) or not looks_secret(("", "", name), value)
+    }
+
+
+def start_keeper(
+    command: Sequence[str], folder: Path, told: str, environment: Mapping[str, str]
+) -> subprocess.Popen[bytes]:
+    """Starts the keeper as a process that outlives this one; what it says goes into its log.
+
+    Args:
+        command: Its command line, which everybody may see.
+        folder: The pool's folder.
+        told: What it reads.
+        environment: Its environment.
+    """
     logs = folder / LOGS
     logs.mkdir(exist_ok=True, mode=0o700)
     for old in logs.glob("*.log"):
         old.unlink()
     with (logs / "keeper.log").open("ab") as log:
-        return subprocess.Popen(
+        keeper = subprocess.Popen(
             list(command),
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE,
             stdout=log,
             stderr=log,
-            env=dict(env),
+            env=dict(environment),
             start_new_session=True,
         )
+    assert keeper.stdin is not None
+    # One that ends at once is found out by whoever waits for it.
+    with contextlib.suppress(BrokenPipeError), keeper.stdin:
+        keeper.stdin.write(told.encode())
+    return keeper
 
 
 def wait_until_ready(
@@ -52,8 +80,7 @@ def wait_until_ready(
     try:
         while True:
             if (code := keeper.poll()) is not None:
-                words = last_words(folder / LOGS / "keeper.log")
-                raise KgotError(f"the pool does not start: {words or f'exit code {code}'}")
+                raise _refused(folder / LOGS / "keeper.log", code)
             # Its lease is there first, so that what an earlier pool left is not taken for this one's.
             info = read_pool(folder) if keeper_runs(folder) else None
             slots = read_slots(folder, info) if info is not None else []
@@ -72,6 +99,16 @@ def wait_until_ready(
             keeper.terminate()
         keeper.wait()
         raise
+
+
+def _refused(log: Path, code: int) -> KgotError:
+    """Gives the error with which a keeper ended, by its log: the message and, on the lines after it, the next step."""
+    lines = log.read_text(encoding="utf-8", errors="replace").splitlines() if log.is_file() else []
+    begins = [number for number, line in enumerate(lines) if line.startswith(SAYS)]
+    if not begins:
+        return KgotError(f"the pool does not start: {last_words(log) or f'exit code {code}'}")
+    message, *hint = lines[begins[-1] :]
+    return KgotError(f"the pool does not start: {message.removeprefix(SAYS)}", hint=" ".join(map(str.strip, hint)))
 
 
 def stop_keeper(folder: Path, *, force: bool, wait: Callable[[float], object] = time.sleep) -> bool:

@@ -18,7 +18,7 @@ POOL = "pool.json"
 PASSWORD = "password"
 LOGS = "logs"
 SlotState: TypeAlias = Literal["starting", "ready", "broken"]
-How: TypeAlias = Literal["container", "process", "listed", "none"]
+How: TypeAlias = Literal["container", "sarus", "process", "listed", "none"]
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,7 @@ class Slot:
         problem: Why it is broken.
         failures: How often in a row its server did not start.
         server: The process or container, for people.
+        port: The port of this machine on which its server listens; 0 where that is not known.
     """
 
     name: str
@@ -69,6 +70,7 @@ class Slot:
     problem: str = ""
     failures: int = 0
     server: str = ""
+    port: int = 0
 
 
 def write_pool(folder: Path, info: PoolInfo, password: str) -> None:

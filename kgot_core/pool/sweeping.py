@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import signal
 import time
 from collections.abc import Callable
@@ -12,7 +11,7 @@ from pathlib import Path
 from kgot_core.errors import KgotError
 from kgot_core.pool.container import containers_of, engine, remove
 from kgot_core.pool.place import named_pools
-from kgot_core.pool.server import processes_of
+from kgot_core.pool.server import MARK, marked, signalled
 from kgot_core.pool.state import KEEPER, LOGS, PoolInfo, forget, keeper_runs, read_pool
 from kgot_core.run.record import lease
 from kgot_core.sandboxes.providers import DockerSettings
@@ -66,16 +65,13 @@ def take_down(
 
 
 def _end_processes(pool: str, wait: Callable[[float], object]) -> list[int]:
-    found = list(processes_of(pool))
-    for number in found:
-        with contextlib.suppress(OSError):
-            os.kill(number, signal.SIGTERM)
+    mark = f"{MARK}={pool}"
+    found = [number for number in marked(mark) if signalled(number, mark, signal.SIGTERM)]
     until = time.monotonic() + STOP_SECONDS
-    while (left := list(processes_of(pool))) and time.monotonic() < until:
+    while (left := list(marked(mark))) and time.monotonic() < until:
         wait(0.1)
     for number in left:
-        with contextlib.suppress(OSError):
-            os.kill(number, signal.SIGKILL)
+        signalled(number, mark, signal.SIGKILL)
     return found
 
 

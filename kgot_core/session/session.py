@@ -29,6 +29,7 @@ from kgot_core.session.opening import Given, open_parts
 from kgot_core.session.redaction import redactor
 from kgot_core.session.schema import json_schema, validated
 from kgot_core.session.sinks import Kept, NamedSink, Opened, QueueSink, find_sinks
+from kgot_core.session.slots import close_parts, with_slot_sandboxes
 from kgot_core.session.starting import NamedGraph, refuse_nothing_to_ask
 from kgot_core.session.store import open_pool
 from kgot_core.settings.seal import seal
@@ -103,7 +104,8 @@ class Session:
 
     async def __aenter__(self) -> Self:
         self._slots = await in_thread(lambda: open_pool(self._registry, self._settings, self._given.backend))
-        self._parts = await in_thread(lambda: open_parts(self._registry, self._settings, self._given, self._slots))
+        parts = await in_thread(lambda: open_parts(self._registry, self._settings, self._given, self._slots))
+        self._parts = with_slot_sandboxes(parts, self._slots, self._settings)
         self._named_sinks = find_sinks(self._registry, self._settings)
         return self
 
@@ -113,13 +115,8 @@ class Session:
         parts, self._parts = self._parts, None
         # A stream that was left is told so by the loop, at a time of its own.
         await _cancel(*self._streams)
-        given = {id(model) for model in self._given.models.values()}
-        for client in {*parts.clients.values(), parts.embedder} if parts else ():
-            close = getattr(client, "aclose", None)
-            if close is not None and id(client) not in given:
-                # A client that cannot be closed must not hide what the session was used for.
-                with contextlib.suppress(Exception):
-                    await close()
+        if parts is not None:
+            await close_parts(parts, self._given.models.values())
 
     async def solve(
         self,

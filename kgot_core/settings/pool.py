@@ -16,9 +16,10 @@ class PoolSettings:
         "", "the pool of which runs lease a slot: its name on this machine, or its folder", trusted=True, matters=False
     )
     slots: int = setting(4, "slots of a pool that is started", matters=False, minimum=1)
-    servers: Literal["auto", "container", "process"] = setting(
+    servers: Literal["auto", "container", "sarus", "process"] = setting(
         "auto",
-        "how a pool starts its servers; auto: in containers where an engine answers",
+        "how a pool starts its servers: in containers of Docker or of Sarus, or as processes; auto: in containers "
+        "where a Docker engine answers, else as processes",
         trusted=True,
         matters=False,
     )

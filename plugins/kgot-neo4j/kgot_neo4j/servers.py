@@ -28,7 +28,11 @@ _CONF: Mapping[str, str] = {
     "db.tx_log.preallocate": "false",
     "dbms.usage_report.enabled": "false",
     "internal.dbms.bolt.netty_server_shutdown_quiet_period": "0",
+    # Nobody guesses the password of a pool, but anybody on the machine could lock the runs out by trying.
+    "dbms.security.auth_max_failed_attempts": "0",
 }
+# What Java needs of the environment; no key is among it.
+_KEPT = ("PATH", "LD_LIBRARY_PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "JAVA_HOME")
 
 
 class Neo4jServers(Servers):
@@ -39,10 +43,22 @@ class Neo4jServers(Servers):
         environment = {
             "NEO4J_AUTH": f"neo4j/{plan.password}",
             "NEO4J_dbms_usage__report_enabled": "false",
+            "NEO4J_dbms_security_auth__max__failed__attempts": "0",
             "NEO4J_server_memory_heap_max__size": f"{settings.heap_mb}m",
             "NEO4J_server_memory_pagecache_size": f"{settings.cache_mb}m",
         }
-        return ContainerRecipe(settings.image, BOLT, environment, memory_mb=2 * settings.heap_mb + settings.cache_mb)
+        memory = 2 * settings.heap_mb + settings.cache_mb
+        if not plan.port:
+            return ContainerRecipe(settings.image, BOLT, environment, memory_mb=memory)
+        bolt = f"127.0.0.1:{plan.port}"
+        environment |= {
+            "NEO4J_server_default__listen__address": "127.0.0.1",
+            "NEO4J_server_bolt_listen__address": bolt,
+            "NEO4J_server_bolt_advertised__address": bolt,
+            "NEO4J_server_http_enabled": "false",
+            "NEO4J_server_https_enabled": "false",
+        }
+        return ContainerRecipe(settings.image, plan.port, environment, (), memory, ("/data", "/logs"))
 
     def process(self, settings: Neo4jSettings, plan: ServerPlan) -> ProcessRecipe:
         """Gives the recipe of a Java process, and writes its configuration and first password down.
@@ -137,7 +153,8 @@ def _first_password(java: str, jars: str, plan: ServerPlan) -> Path:
         file.write(json.dumps(plan.password) + "\n")
     command = [java, "-Xmx256m", "-XX:TieredStopAtLevel=1", "-cp", jars, "org.neo4j.cli.AdminTool"]
     command += ["dbms", "set-initial-password", f"@{secret}"]
-    env = {**os.environ, "NEO4J_HOME": str(home), "NEO4J_CONF": str(home / "conf")}
+    env = {name: os.environ[name] for name in _KEPT if name in os.environ}
+    env |= {"NEO4J_HOME": str(home), "NEO4J_CONF": str(home / "conf")}
     try:
         # It leaves a report where it is called.
         done = subprocess.run(
