@@ -12,7 +12,6 @@ from __future__ import annotations
 import contextlib
 import http.client
 import runpy
-import socket
 import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -113,7 +112,6 @@ class BareHttp(Bare):
         """See :class:`Bare`; a server closes a connection that is silent for long."""
         self._connection.close()
         self._connection.connect()
-        self._connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def write(self, number: int) -> None:
         """See :class:`Bare`; sends the last update of the backend once more."""
@@ -121,7 +119,6 @@ class BareHttp(Bare):
         if call in self._done:
             return
         self._reader.update(self._statement(number))
-        self._connection.sock.settimeout(30.0)
         body = self.sent[-1].replace("Extra", "Bare").encode()
         headers = {"Content-Type": "application/sparql-update; charset=utf-8", "Accept": "*/*"}
         self._connection.request("POST", self._parts.path, body, headers)

@@ -66,7 +66,7 @@ class RdfBackend(GraphBackend):
             return
         try:
             found = list(store.kept())
-            triples = named(found, self.record.new_resource)
+            triples = named(found, self.record.numbering.new_resource)
             self.record.fold(complete(self.record, Delta(tuple(triples))))
         except QueryError as error:
             raise Refused(f"the graph that is kept cannot be gone on with: {error}") from None

@@ -28,7 +28,7 @@ class Folded:
     delta: Delta
     inferred: Delta
     gone: Ids
-    counters: Mapping[str, int]
+    counters: dict[str, int]
 
 
 class Touched:

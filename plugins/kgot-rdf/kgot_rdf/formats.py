@@ -55,9 +55,9 @@ def read_rdf(format: ox.RdfFormat, settings: FormatSettings, path: Path, losses:
         quads = list(ox.parse(path.read_bytes(), format, base_iri=settings.namespace))
         told = [triple_of(quad) for quad in quads]
         for subject, _, obj in told:
-            record.see(subject)
-            record.see(obj)
-        triples = named(told, record.new_resource)
+            record.numbering.see(subject)
+            record.numbering.see(obj)
+        triples = named(told, record.numbering.new_resource)
         stated, inferred = _sorted_out(triples)
         record.fold(complete(record, Delta(stated)), Delta(inferred))
     except SyntaxError as error:
@@ -98,7 +98,7 @@ def _grouped(record: RdfRecord) -> Iterator[Triple]:
     for subject in record.stated.subjects():
         yield from ((subject, *pair) for pair in record.stated.of(subject))
     for triple in record.inferred:
-        resource = record.new_resource()
+        resource = record.numbering.new_resource()
         yield from ((resource, TYPE, kind) for kind in (STATEMENT, INFERENCE))
         yield from ((resource, part, term) for part, term in zip(_STRUCTURE, triple, strict=True))
 

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 
 from kgot_core.graph.elements import Edge, Element, GraphChange, GraphSnapshot, Node
 from kgot_rdf.folding import Folded, Ids, Place, Touched
 from kgot_rdf.mapping import INFERRED, described, labels_of, properties_of
-from kgot_rdf.names import GENID, OBJECT, SUBJECT, TYPE, Names
+from kgot_rdf.names import OBJECT, SUBJECT, TYPE, Names
+from kgot_rdf.numbering import Numbering
 from kgot_rdf.terms import Term, Triple, is_literal
 from kgot_rdf.triples import Delta, Triples
-
-_GENID = re.compile(r"\d+")
-_NUMBERED = re.compile(r"([ne])([0-9]{1,15})")
-_GENID_START = f"<{GENID}"
 
 
 class RdfRecord:
@@ -22,6 +18,9 @@ class RdfRecord:
 
     Args:
         names: Names and IRIs.
+
+    Attributes:
+        numbering: Gives ids, and IRIs in the place of blank nodes.
     """
 
     def __init__(self, names: Names) -> None:
@@ -34,7 +33,7 @@ class RdfRecord:
         self._edges: dict[Place, Edge] = {}
         self._spots: dict[Triple, tuple[Place, ...]] = {}
         self._place_of: dict[str, Term | Place] = {}
-        self._counters = {"n": 0, "e": 0, "genid": 0}
+        self.numbering = Numbering()
 
     def term_of(self, node_id: str) -> Term:
         """Gives the IRI of the node with this id, empty where there is none."""
@@ -71,23 +70,6 @@ class RdfRecord:
         """Gives the triple that a resource describes, ``None`` for a node."""
         return self._describes.get(term)
 
-    def new_resource(self) -> Term:
-        """Gives an IRI for a thing without one."""
-        self._counters["genid"] += 1
-        return f"<{GENID}{self._counters['genid']}>"
-
-    def see(self, term: Term) -> None:
-        """Takes note of an IRI that is used, so that :meth:`new_resource` never gives it."""
-        if term.startswith(_GENID_START) and (found := _GENID.fullmatch(term[len(_GENID_START) : -1])):
-            self._counters["genid"] = max(self._counters["genid"], int(found[0]))
-
-    def new_id(self, kind: str) -> str:
-        """Gives an id that no element has: ``n`` for a node, ``e`` for an edge."""
-        while True:
-            self._counters[kind] += 1
-            if (new := f"{kind}{self._counters[kind]}") not in self._place_of:
-                return new
-
     def snapshot(self) -> GraphSnapshot:
         """Gives the whole graph."""
         return GraphSnapshot(tuple(self._nodes.values()), tuple(self._edges.values()))
@@ -103,11 +85,8 @@ class RdfRecord:
         Returns:
             What that means for the elements, and what :meth:`undo` needs.
         """
-        counters = dict(self._counters)
-        for given in (*ids.nodes.values(), *ids.edges.values()):
-            if found := _NUMBERED.fullmatch(given):
-                # In a run that goes on no id is given again, also where its element was removed.
-                self._counters[found[1]] = max(self._counters[found[1]], int(found[2]))
+        counters = self.numbering.state()
+        self.numbering.pass_over((*ids.nodes.values(), *ids.edges.values()))
         touched = Touched()
         self._note(touched, self.stated, delta.removed)
         self._note(touched, self.inferred, inferred.removed)
@@ -123,7 +102,7 @@ class RdfRecord:
     def undo(self, folded: Folded) -> None:
         """Takes back what was folded last; the elements get their ids again."""
         self.fold(folded.delta.back(), folded.inferred.back(), folded.gone)
-        self._counters = dict(folded.counters)
+        self.numbering.go_back(folded.counters)
 
     def _note(self, touched: Touched, triples: Triples, changed: Iterable[Triple]) -> None:
         """Notes what triples are part of, as things stand: those that go before they do, those that come afterwards."""
@@ -134,11 +113,18 @@ class RdfRecord:
             if spot is not None:
                 touched.spot(spot)
             if not is_literal(obj):
-                touched.spots[triple] = None
+                if predicate != TYPE or self._more_than_label(triple, triples):
+                    touched.spots[triple] = None
                 if self._makes_end(predicate, spot, triples):
                     touched.end(obj)
-            self.see(subject)
-            self.see(obj)
+            self.numbering.see(subject)
+            self.numbering.see(obj)
+
+    def _more_than_label(self, triple: Triple, triples: Triples) -> bool:
+        """Tells whether a triple with ``rdf:type`` is, or was, an edge: inferred, or with a description."""
+        return triples is self.inferred or any(
+            triple in edges for edges in (self.inferred, self._described, self._spots)
+        )
 
     def _describe(self, delta: Delta, touched: Touched) -> None:
         """Finds out anew which of the touched subjects describe an edge."""
@@ -204,7 +190,7 @@ class RdfRecord:
             known = before[place].id if place in before else ids.edges.get(place) or (spare.pop(0) if spare else "")
             if known in spare:
                 spare.remove(known)
-            edge = self._edge(place, known or self.new_id("e"))
+            edge = self._edge(place, known or self.numbering.new_id("e", self._place_of))
             self._edges[place] = edge
             self._place_of[edge.id] = place
             if edge.id not in old:
@@ -244,7 +230,7 @@ class RdfRecord:
         if derived:
             extra = properties_of(derived, self.names)
             properties |= {f"{INFERRED}{name}": value for name, value in extra.items()}
-        node_id = node_id or self.new_id("n")
+        node_id = node_id or self.numbering.new_id("n", self._place_of)
         return Node(node_id, labels_of(pairs, self.names), properties, self.names.show(term), not stated)
 
     def _is_end(self, term: Term, triples: Triples) -> bool:

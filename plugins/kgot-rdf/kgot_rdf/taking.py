@@ -134,7 +134,7 @@ class _Taking:
             self._name(node, self._unique(node))
 
     def _name(self, node: Node, term: Term) -> None:
-        self._record.see(term)
+        self._record.numbering.see(term)
         self._terms[node.id] = term
         self._owners[term] = node.id
 
@@ -191,7 +191,7 @@ class _Taking:
         plain = len(edges) == 1 and spot[1] != TYPE and not any(properties for _, properties in edges.values())
         listed: list[tuple[Term, Properties]] = []
         for edge_id, (resource, properties) in edges.items():
-            resource = "" if plain and not resource else resource or record.new_resource()
+            resource = "" if plain and not resource else resource or record.numbering.new_resource()
             listed.append((resource, properties))
             self._edge_ids[spot, resource] = edge_id
         old: list[Triple] = [spot] if spot in record.stated and spot[1] != TYPE else []

@@ -35,7 +35,7 @@ def evaluate(update: Update, record: RdfRecord, store: Store, seconds: float) ->
                 added: Sequence[Triple] = ()
                 removed: Sequence[Triple] = (*record.stated, *total.added)
             elif operation.data is not None:
-                data = named(parse(operation.data), record.new_resource)
+                data = named(parse(operation.data), record.numbering.new_resource)
                 added, removed = (data, ()) if operation.kind == "insert data" else ((), data)
             else:
                 if waiting:
@@ -43,7 +43,7 @@ def evaluate(update: Update, record: RdfRecord, store: Store, seconds: float) ->
                     staged, waiting = True, Delta()
                 removed = store.construct(operation.delete, end - time.monotonic()) if operation.delete else ()
                 found = store.construct(operation.insert, end - time.monotonic()) if operation.insert else ()
-                added = named(_in_order(found), record.new_resource)
+                added = named(_in_order(found), record.numbering.new_resource)
             step = Delta(tuple(added), tuple(removed))
             total, waiting = then(total, step), then(waiting, step)
     finally:

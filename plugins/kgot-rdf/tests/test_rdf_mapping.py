@@ -76,13 +76,19 @@ TRIPLES = st.tuples(st.sets(st.sampled_from(_DESCRIPTION)), st.sets(st.sampled_f
 )
 
 
-@given(st.lists(st.tuples(TRIPLES, TRIPLES), min_size=1, max_size=6))
+# Descriptions are never inferred.
+INFERRED_TRIPLES = st.sets(st.sampled_from([(_A, TYPE, _B), (_A, _P, _B), (_B, _P, '"text"')]), max_size=2).map(sorted)
+
+
+@given(st.lists(st.tuples(TRIPLES, TRIPLES, INFERRED_TRIPLES, INFERRED_TRIPLES), min_size=1, max_size=6))
 def test_a_record_that_is_kept_up_to_date_is_the_one_made_at_once(deltas):
     record, told = RdfRecord(Names()), TaskGraph()
-    for added, removed in deltas:
-        told.apply(record.fold(record.stated.net(Delta(tuple(added), tuple(removed)))).change)
+    for added, removed, concluded, given_up in deltas:
+        stated = record.stated.net(Delta(tuple(added), tuple(removed)))
+        inferred = record.inferred.net(Delta(tuple(concluded), tuple(given_up)))
+        told.apply(record.fold(stated, inferred).change)
     whole = RdfRecord(Names())
-    whole.fold(Delta(tuple(record.stated)))
+    whole.fold(Delta(tuple(record.stated)), Delta(tuple(record.inferred)))
     assert keyed(record.snapshot()) == keyed(whole.snapshot()) == keyed(told.snapshot())
 
 
