@@ -50,6 +50,16 @@ def pytest_runtest_makereport(
     return report
 
 
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder to work in, without the tester's own settings and keys."""
+    for name in [name for name in os.environ if name.startswith(("KGOT_", "OPENAI_"))]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("KGOT_CONFIG_DIR", str(tmp_path / "config"))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
 @pytest.fixture(scope="session")
 def launcher() -> Callable[[str], ModuleType]:
     """Gives a function that loads a module of ``tests/servers``, once."""

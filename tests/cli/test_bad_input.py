@@ -29,19 +29,14 @@ def address() -> Iterator[str]:
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for name in list(os.environ):
-        if name.startswith(("KGOT_", "OPENAI_")):
-            monkeypatch.delenv(name)
-    monkeypatch.setenv("KGOT_CONFIG_DIR", str(tmp_path / "config"))
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "note.txt").write_text("a note")
-    (tmp_path / "latin.txt").write_bytes(b"\xff\xfe caf\xe9")
-    (tmp_path / "list.json").write_text("[1]")
-    (tmp_path / "broken.json").write_text("{")
-    (tmp_path / "wrong.json").write_text('{"type": "nonsense"}')
-    (tmp_path / "deep").mkdir()
-    return tmp_path
+def folder(folder: Path) -> Path:
+    (folder / "note.txt").write_text("a note")
+    (folder / "latin.txt").write_bytes(b"\xff\xfe caf\xe9")
+    (folder / "list.json").write_text("[1]")
+    (folder / "broken.json").write_text("{")
+    (folder / "wrong.json").write_text('{"type": "nonsense"}')
+    (folder / "deep").mkdir()
+    return folder
 
 
 def refused(*arguments: str, given: str | bytes | None = None) -> tuple[int, str, str]:

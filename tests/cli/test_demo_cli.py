@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import runpy
 import shutil
@@ -17,16 +16,6 @@ from kgot_core.run.record.folder import read_records
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "library"
 _command = runpy.run_path(str(FIXTURES / "command.py"))
 kgot, program, environment = _command["kgot"], _command["program"], _command["environment"]
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for name in list(os.environ):
-        if name.startswith(("KGOT_", "OPENAI_")):
-            monkeypatch.delenv(name)
-    monkeypatch.setenv("KGOT_CONFIG_DIR", str(tmp_path / "config"))
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def test_it_shows_question_growing_graph_votes_and_answer(folder: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import runpy
 import shutil
 from collections.abc import Iterator
@@ -15,16 +14,6 @@ import pytest
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "library"
 kgot = runpy.run_path(str(FIXTURES / "command.py"))["kgot"]
 KEY = "sk-test-ABC123DEF456"
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for name in list(os.environ):
-        if name.startswith(("KGOT_", "OPENAI_")):
-            monkeypatch.delenv(name)
-    monkeypatch.setenv("KGOT_CONFIG_DIR", str(tmp_path / "config"))
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 @pytest.fixture(scope="module")

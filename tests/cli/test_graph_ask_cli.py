@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import runpy
 from collections.abc import Iterator
 from pathlib import Path
@@ -37,15 +36,10 @@ def server(story: Any) -> Iterator[Any]:
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(folder: Path) -> Path:
     """A folder with a graph, without the tester's own settings."""
-    for name in list(os.environ):
-        if name.startswith(("KGOT_", "OPENAI_")):
-            monkeypatch.delenv(name)
-    monkeypatch.setenv("KGOT_CONFIG_DIR", str(tmp_path / "config"))
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "hills.json").write_text(json.dumps(snapshot_to_json(HILLS)))
-    return tmp_path
+    (folder / "hills.json").write_text(json.dumps(snapshot_to_json(HILLS)))
+    return folder
 
 
 def test_a_file_is_asked(server: Any, story: Any, folder: Path) -> None:

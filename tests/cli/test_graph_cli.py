@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import runpy
 import subprocess
 import sys
@@ -48,14 +47,9 @@ def registry() -> PluginRegistry:
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for name in list(os.environ):
-        if name.startswith(("KGOT_", "OPENAI_")):
-            monkeypatch.delenv(name)
-    monkeypatch.setenv("KGOT_CONFIG_DIR", str(tmp_path / "config"))
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "odd.json").write_text(json.dumps(ODD))
-    return tmp_path
+def folder(folder: Path) -> Path:
+    (folder / "odd.json").write_text(json.dumps(ODD))
+    return folder
 
 
 def on(runs: Path, *arguments: str) -> Any:

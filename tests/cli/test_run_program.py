@@ -21,7 +21,7 @@ _story, _command = runpy.run_path(str(FIXTURES / "story.py")), runpy.run_path(st
 Story, QUESTION, ANSWER = _story["Story"], _story["QUESTION"], _story["ANSWER"]
 _serving = runpy.run_path(str(FIXTURES / "serving.py"))
 Server, serving, server = _serving["Server"], _serving["serving"], _serving["server"]
-folder, only_run = _serving["folder"], _serving["only_run"]
+only_run = _serving["only_run"]
 kgot, settings_of, program, environment = (_command[name] for name in ("kgot", "settings_of", "program", "environment"))
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import runpy
 from collections.abc import Iterator
 from pathlib import Path
@@ -36,16 +35,6 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
     asyncio.run(make())
     yield folder
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for name in list(os.environ):
-        if name.startswith(("KGOT_", "OPENAI_")):
-            monkeypatch.delenv(name)
-    monkeypatch.setenv("KGOT_CONFIG_DIR", str(tmp_path / "config"))
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def ids(folder: Path) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import runpy
 from pathlib import Path
 
@@ -47,14 +46,9 @@ def kgot_tools():
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for name in list(os.environ):
-        if name.startswith(("KGOT_", "OPENAI_")):
-            monkeypatch.delenv(name)
-    monkeypatch.setenv("KGOT_CONFIG_DIR", str(tmp_path / "config"))
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "own.py").write_text(PLUGIN)
-    return tmp_path
+def folder(folder: Path) -> Path:
+    (folder / "own.py").write_text(PLUGIN)
+    return folder
 
 
 def test_every_tool_is_listed_with_its_state() -> None:
