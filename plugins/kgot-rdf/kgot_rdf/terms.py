@@ -27,6 +27,8 @@ _NAMED = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f"}
 _SHOWN = {"\n": "\\n", "\r": "\\r", "\t": "\\t", '"': '\\"', "\\": "\\\\"}
 _IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20<>\"{}|^`\\]*")
 _LANGUAGE = re.compile(r"[a-z]{2,8}(-[a-z0-9]{1,8})*")
+# The most frequent literal but plain text, told without taking it apart.
+_PLAIN_INTEGER = re.compile(rf'"(?:0|-?[1-9]\d{{0,17}})"\^\^<{re.escape(XSD)}integer>')
 _INTEGER = re.compile(r"[+-]?\d+")
 _DECIMAL = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)")
 _DOUBLE = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
@@ -82,7 +84,7 @@ def read_literal(term: Term) -> tuple[str, str, str]:
 
 def canonical(term: Term) -> Term:
     """Gives the one form of a term, whatever form a store or a statement gives it: ``"01"`` is ``"1"``."""
-    if term[0] != '"' or (term[-1] == '"' and "\\" not in term):
+    if term[0] != '"' or (term[-1] == '"' and "\\" not in term) or _PLAIN_INTEGER.fullmatch(term):
         return term
     text, language, datatype = read_literal(term)
     if datatype.startswith(XSD):

@@ -78,7 +78,7 @@ def tokenize(source: str) -> list[Token]:
         found = match(source, position)
         assert found is not None, "the last alternative takes any character"
         kind: Kind = found.lastgroup  # type: ignore[assignment]
-        text, start, end, position = found[kind], found.start(), found.end(kind), found.end()
+        text, (start, end), position = found[kind], found.span(kind), found.end()
         depth = len(brackets)
         if kind == "mark":
             depth = _bracket(source, text, start, brackets)

@@ -45,7 +45,8 @@ def evaluate(update: Update, record: RdfRecord, store: Store, seconds: float) ->
                 found = store.construct(operation.insert, end - time.monotonic()) if operation.insert else ()
                 added = named(_in_order(found), record.numbering.new_resource)
             step = Delta(tuple(added), tuple(removed))
-            total, waiting = then(total, step), then(waiting, step)
+            total = then(total, step)
+            waiting = then(waiting, step) if operation is not update.operations[-1] else waiting
     finally:
         if staged:
             store.unstage()
