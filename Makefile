@@ -25,7 +25,7 @@ demo: .venv/.installed  ## Show the whole loop offline, with recorded model repl
 	@$(BIN)/python -m kgot_core demo
 
 test: .venv/.developed  ## Run all tests; one that needs what is missing here is skipped and says how to get it.
-	@$(BIN)/python -m pytest -n auto --dist loadgroup -rs
+	@$(BIN)/python -m pytest -n auto --dist loadgroup -rs --durations=12 --durations-min=5
 
 check: .venv/.developed  ## Check format, style, types, import layers and requirements.
 	$(BIN)/ruff format --check .
@@ -37,7 +37,7 @@ check: .venv/.developed  ## Check format, style, types, import layers and requir
 		echo "deptry $$(dirname $$plugin)"; (cd "$$(dirname "$$plugin")" && ../../$(BIN)/deptry .) || exit 1; done
 
 durability: .venv/.developed  ## Kill runs at every write of their journal and at random moments, and resume them; takes minutes.
-	@$(BIN)/python -m pytest -n auto -rs -m durability tests/durability
+	@$(BIN)/python -m pytest -n auto -rs --durations=12 --durations-min=5 -m durability tests/durability
 
 smoke: .venv/.developed  ## Answer 20 questions with a real small model over HTTP; slow, so by request only.
 	@$(PIP) install --group smoke
