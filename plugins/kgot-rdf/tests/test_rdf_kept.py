@@ -63,6 +63,10 @@ def remote(server: Any, mode: Any, name: str = "hills", **settings: Any) -> Any:
     return open_remote_backend(chosen, OpenContext(GraphScope(name, mode), None))  # type: ignore[arg-type]
 
 
+def drop(client: SparqlClient, *graphs: str) -> None:
+    client.update(" ; ".join(f"DROP SILENT GRAPH <{graph}>" for graph in graphs), 10)
+
+
 async def test_runs_grow_a_graph_in_a_folder(tmp_path: Path) -> None:
     await grown({"backend": "rdf", "backends.rdf.folder": str(tmp_path / "graphs")})
     assert [path.name for path in (tmp_path / "graphs").iterdir()] == ["kept"]
@@ -80,7 +84,7 @@ async def test_runs_grow_a_named_graph_on_a_server(server: Any) -> None:
         found = {row["g"]["value"] for row in json.loads(body)["results"]["bindings"]} - {"urn:kgot:run:test"}
         assert found == {"urn:theirs:hills", "urn:theirs:hills:last", "urn:theirs:other"}
     finally:
-        client.update("DROP SILENT GRAPH <urn:theirs:hills> ; DROP SILENT GRAPH <urn:theirs:other>", 10)
+        drop(client, "urn:theirs:hills", "urn:theirs:hills:last", "urn:theirs:other")
 
 
 async def test_a_store_in_memory_says_what_to_do_instead() -> None:
@@ -218,4 +222,4 @@ async def test_a_run_on_a_server_that_was_broken_off_goes_on(kind: str, server: 
     try:
         await GONE_ON[kind](tmp_path, {**settings, **({"graph.name": name} if kind != "given" else {})}, story)
     finally:
-        SparqlClient(server.query_url, server.update_url, {}, 5).update(f"DROP SILENT GRAPH <{name}>", 10)
+        drop(SparqlClient(server.query_url, server.update_url, {}, 5), name, f"{name}:last")
