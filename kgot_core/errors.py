@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+FAILED, WRONG_USAGE, INTERRUPTED = 1, 2, 75
+"""Exit codes: a failure, a wrong command or setting, and an end from which the same command goes on."""
+
 
 class KgotError(Exception):
     """Any failure that kgot explains to its user in one line.

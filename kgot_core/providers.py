@@ -175,21 +175,28 @@ class VoterProvider(Provider):
     open: Callable[[Any], Voter]
 
 
+def _alone() -> bool:
+    """Tells that no process is one of several."""
+    return False
+
+
 @dataclass(frozen=True, kw_only=True)
 class SchedulerProvider(Provider):
     """A way to run many tasks.
 
     Attributes:
-        launch: For a scheduler that works in several processes: ``launch(settings, first, again)`` starts them where
-            this process is not one of them yet, waits for their end and gives the exit code of the whole; ``None`` lets
-            this process do the batch itself. ``first`` and ``again`` are command lines, program first: the batch from
-            the start, and going on with it after processes were lost. Called before anything of the batch is read or
-            written, and before ``open``, which then is not called here.
+        launch: For a scheduler that works in several processes: ``launch(settings, first, again)`` starts them, waits
+            for their end and gives the exit code of the whole; ``None`` lets this process do the batch itself.
+            ``first`` and ``again`` are command lines, program first: the batch from the start, and going on with it
+            after processes were lost. Called before anything of the batch is written, and before ``open``, which then
+            is not called here.
+        is_rank: Tells whether this process was started as one of several of a batch; ``launch`` is not called then.
     """
 
     kind: ClassVar[ProviderKind] = "scheduler"
     open: Callable[[Any], Scheduler]
     launch: Callable[[Any, Sequence[str], Sequence[str]], int | None] | None = None
+    is_rank: Callable[[], bool] = _alone
 
 
 @dataclass(frozen=True, kw_only=True)

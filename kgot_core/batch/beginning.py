@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import datetime
-import json
-import os
 import re
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import kgot_core
 from kgot_core.batch.folder import (
     FORMAT,
     BatchTask,
@@ -26,7 +21,8 @@ from kgot_core.batch.folder import (
 )
 from kgot_core.batch.plan import BatchPlan
 from kgot_core.batch.results import is_final, read_results
-from kgot_core.errors import KgotError, UsageError
+from kgot_core.batch.task_reading import check_tasks, take_tasks
+from kgot_core.errors import UsageError
 from kgot_core.run.record import lease
 from kgot_core.session.new_run import new_id, refuse_run_folder
 from kgot_core.session.packages import versions
@@ -34,29 +30,6 @@ from kgot_core.settings.seal import seal
 from kgot_core.settings.start import config_folder
 
 _RANK_LEASE = re.compile(r"running\.\d+\.json")
-# What Python needs to start; no key is among them.
-_KEPT = ("PATH", "LD_LIBRARY_PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "SYSTEMROOT", "VIRTUAL_ENV")
-
-
-class BadTasks(UsageError):
-    """Rows of a task file are no tasks.
-
-    Attributes:
-        problems: What is wrong with each, after its place.
-        short: The same without them.
-    """
-
-    def __init__(self, path: Path, problems: list[str]) -> None:
-        self.path = path
-        self.problems = problems
-        self.short = (
-            f"{len(problems)} problems in the task file {path}" if len(problems) > 1 else f"a problem in {path}"
-        )
-        super().__init__(f"{self.short}: {'; '.join(problems)}", hint="nothing has been started")
-
-    def __reduce__(self) -> tuple[type[BadTasks], tuple[Path, list[str]]]:
-        # A scheduler of several processes sends it to all of them.
-        return BadTasks, (self.path, self.problems)
 
 
 class Beginning:
@@ -74,6 +47,14 @@ class Beginning:
         self._wait = wait
         self._lease: lease.Lease | None = None
 
+    def check(self) -> None:
+        """Makes sure that the folder and the task file can be used; writes nothing.
+
+        Raises:
+            UsageError: One of them cannot.
+        """
+        check_tasks(self._plan, self._goes_on)
+
     def prepare(self) -> dict[str, Any]:
         """Prepares the batch.
 
@@ -89,7 +70,7 @@ class Beginning:
             new = not is_batch(folder)
             if not new and not self._goes_on:
                 self._plan.refuse_changed(read_batch(folder)["plan"])
-            self._read_task_file()
+            take_tasks(self._plan, self._goes_on)
             batch = self._written(new)
         rows = read_results(folder)
         tasks = read_tasks(folder)
@@ -137,17 +118,6 @@ class Beginning:
             self._wait(1.0)
         raise UsageError(f"the batch in {folder} is still running", hint="wait for it, or end it first")
 
-    def _read_task_file(self) -> None:
-        plan = self._plan
-        if self._goes_on and not plan.tasks_file.is_file() and read_tasks(plan.folder):
-            return  # the tasks are all there; only new ones could not be added
-        beside = [path for path in plan.folder.parent.iterdir() if path != plan.folder and is_batch(path)]
-        said = _ask_child([str(path) for path in (plan.tasks_file, plan.folder, *beside)])
-        if problems := said.get("problems"):
-            raise BadTasks(plan.tasks_file, list(problems))
-        if "error" in said:
-            raise UsageError(str(said["error"]), hint=str(said["hint"]))
-
     def _written(self, new: bool) -> dict[str, Any]:
         """Writes down how the batch begins, or that it goes on."""
         plan = self._plan
@@ -166,23 +136,6 @@ class Beginning:
         batch["sessions"].append({"session": new_id(), "began": now})
         write_batch(plan.folder, batch)
         return batch
-
-
-def _ask_child(arguments: list[str]) -> dict[str, Any]:
-    """Lets a short process read the task file."""
-    package = str(Path(kgot_core.__file__).parents[1])
-    path = os.pathsep.join([package, *filter(None, [os.environ.get("PYTHONPATH")])])
-    env = {name: os.environ[name] for name in _KEPT if name in os.environ} | {"PYTHONPATH": path}
-    command = [sys.executable, "-P", "-m", "kgot_core.batch.preparing", *arguments]
-    # Ctrl-C is for the batch, which says that it was interrupted.
-    done = subprocess.run(
-        command, env=env, capture_output=True, text=True, encoding="utf-8", check=False, start_new_session=True
-    )
-    try:
-        return dict(json.loads(done.stdout))
-    except ValueError:
-        last = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
-        raise KgotError(f"the task file could not be read: {last}") from None
 
 
 def pending_tasks(folder: Path, ids: list[str]) -> list[BatchTask]:

@@ -1,7 +1,8 @@
 """The short process that reads a task file, so that the process that solves never holds answers and levels.
 
-``python -m kgot_core.batch.preparing TASKS FOLDER [EARLIER...]`` writes the tasks, and their truth aside, into
-the folder of a batch, and one JSON object with what it found to standard output.
+``python -m kgot_core.batch.preparing check TASKS FOLDER`` looks for what is wrong with a task file;
+``python -m kgot_core.batch.preparing take TASKS FOLDER [EARLIER...]`` also writes the tasks, and their truth aside,
+into the folder of a batch. Either writes one JSON object with what it found to standard output.
 """
 
 from __future__ import annotations
@@ -23,10 +24,13 @@ from kgot_core.run.record.kept import EVENTS
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Prepares a batch and says how it went."""
-    path, folder, *earlier = map(Path, arguments)
+    """Checks a task file or prepares a batch, and says how it went."""
+    path, folder, *earlier = map(Path, arguments[1:])
     try:
-        said: dict[str, Any] = prepare(path, folder, earlier)
+        if arguments[0] == "check":
+            said: dict[str, Any] = {"problems": read_given(path, folder)[1]}
+        else:
+            said = prepare(path, folder, earlier)
     except UsageError as error:
         said = {"error": error.message, "hint": error.hint}
     except OSError as error:
@@ -49,17 +53,10 @@ def prepare(path: Path, folder: Path, earlier: Iterable[Path] = ()) -> dict[str,
         UsageError: The file cannot be read or has no task.
         OSError: The folder cannot be written.
     """
-    given, problems = check_rows(read_rows(path), path.parent)
-    if not given and not problems:
-        raise UsageError(f"the task file {path} has no task", hint='each line is a task: {"id": ..., "question": ...}')
-    known = {task.id: task for task in read_tasks(folder)}
-    problems += [
-        f"the task {task.id[:60]!r} has another question or other files than when the batch began: give it a new id"
-        for task in given
-        if task.id in known and known[task.id].digest != task.digest and _begun(folder, known[task.id])
-    ]
+    given, problems = read_given(path, folder)
     if problems:
         return {"problems": problems}
+    known = _known(folder)
     tasks = _merged(given, known, earlier_seconds([folder, *earlier]))
     truth = {str(row.get("id")): row for row in read_lines(folder / TRUTH)}
     truth |= {task.id: {"id": task.id, **task.truth} for task in given if task.truth}
@@ -67,6 +64,35 @@ def prepare(path: Path, folder: Path, earlier: Iterable[Path] = ()) -> dict[str,
     write_whole(folder / TRUTH, text, private=True)
     write_tasks(folder, tasks)
     return {"tasks": len(tasks), "problems": []}
+
+
+def read_given(path: Path, folder: Path) -> tuple[list[GivenTask], list[str]]:
+    """Reads a task file, also in the light of the tasks that its batch has already; writes nothing.
+
+    Args:
+        path: The task file.
+        folder: The batch's folder, which need not be there yet.
+
+    Returns:
+        The tasks, and what is wrong with rows.
+
+    Raises:
+        UsageError: The file cannot be read or has no task.
+    """
+    given, problems = check_rows(read_rows(path), path.parent)
+    if not given and not problems:
+        raise UsageError(f"the task file {path} has no task", hint='each line is a task: {"id": ..., "question": ...}')
+    known = _known(folder)
+    problems += [
+        f"the task {task.id[:60]!r} has another question or other files than when the batch began: give it a new id"
+        for task in given
+        if task.id in known and known[task.id].digest != task.digest and _begun(folder, known[task.id])
+    ]
+    return given, problems
+
+
+def _known(folder: Path) -> dict[str, BatchTask]:
+    return {task.id: task for task in read_tasks(folder)}
 
 
 def _merged(

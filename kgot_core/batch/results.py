@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from kgot_core.batch.folder import RESULTS, BatchTask
 from kgot_core.batch.lines import read_lines, to_lines, write_whole
 from kgot_core.contracts.scheduler import TaskRecord
+from kgot_core.contracts.task import Usage
 from kgot_core.run.broken_off import OPEN
 from kgot_core.run.ending import answer_to_json
 
@@ -82,6 +83,12 @@ def read_results(folder: Path) -> dict[str, dict[str, Any]]:
     for path in rank_files(folder):
         results.take(read_lines(path))
     return results.rows
+
+
+def usage_by_folder(folder: Path, rank: int) -> dict[Hashable, Usage]:
+    """Gives what the tasks had used of which a rank's file has a line, by their folders."""
+    rows = read_lines(rank_file(folder, "results", rank))
+    return {folder / row["folder"]: Usage(**row["usage"]) for row in rows if "usage" in row}
 
 
 def write_results(folder: Path, tasks: Iterable[BatchTask]) -> dict[str, dict[str, Any]]:

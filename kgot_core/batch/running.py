@@ -14,7 +14,7 @@ from kgot_core.batch.beginning import Beginning, pending_tasks
 from kgot_core.batch.folder import BatchTask, read_batch, read_tasks, write_batch
 from kgot_core.batch.lines import Appender
 from kgot_core.batch.plan import BatchPlan
-from kgot_core.batch.results import rank_file, result_row, write_results
+from kgot_core.batch.results import rank_file, result_row, usage_by_folder, write_results
 from kgot_core.batch.schedulers import open_scheduler
 from kgot_core.batch.totals import totals
 from kgot_core.batch.watching import RankWatch, added_by_others
@@ -23,6 +23,7 @@ from kgot_core.contracts.options import Caps
 from kgot_core.contracts.scheduler import Batch, Scheduler
 from kgot_core.contracts.task import Answer, Task, Usage
 from kgot_core.errors import KgotError
+from kgot_core.graph.values import JsonValue
 from kgot_core.run.purse import Purse
 from kgot_core.run.record import lease
 from kgot_core.session.session import Session
@@ -53,6 +54,10 @@ class BatchRun:
         goes_on: It is there already and was asked to go on.
         on_begin: Told once which of how many processes this is, how many tasks there are, and how many are to be run.
         on_record: Told of each task that this process ran, as it ends.
+
+    Attributes:
+        rank: Which process this is; 0 until that is known.
+        said_elsewhere: An error that :meth:`run` raises in all processes alike, where another one has met with it.
     """
 
     def __init__(
@@ -71,6 +76,7 @@ class BatchRun:
         self._worker: Worker | None = None
         self._purse = Purse()
         self.rank = 0
+        self.said_elsewhere: KgotError | None = None
 
     @property
     def stopped(self) -> bool:
@@ -95,23 +101,38 @@ class BatchRun:
         self._purse = purse = Purse(caps)
         session = Session(plan.registry, plan.settings, schema=plan.schema, graph=plan.graph, purse=purse)
         self._worker = worker = Worker(session, force=plan.force, purse=purse)
-        with contextlib.closing(worker):
-            # First, so that nothing has been written where a model, a store or a sandbox is not ready.
-            worker.open()
-            with contextlib.closing(open_scheduler(plan)) as scheduler:
-                self.rank = scheduler.rank
-                beginning = Beginning(plan, goes_on=self._goes_on)
-                with contextlib.closing(_Releasing(beginning)):
-                    begun = cast(dict[str, Any], scheduler.once(beginning.prepare))
-                    return self._run_share(scheduler, worker, begun)
+        with contextlib.closing(worker), contextlib.closing(open_scheduler(plan)) as scheduler:
+            self.rank = scheduler.rank
+            beginning = Beginning(plan, goes_on=self._goes_on)
+            with contextlib.closing(_Releasing(beginning)):
+                self._once(scheduler, beginning.check)
+                # Nothing has been written yet where a model, a store or a sandbox is not ready; one process says so.
+                self._once(scheduler, worker.open)
+                worker.open()
+                begun = cast(dict[str, Any], self._once(scheduler, beginning.prepare))
+                return self._run_share(scheduler, worker, begun)
+
+    def _once(self, scheduler: Scheduler, function: Callable[[], JsonValue]) -> JsonValue:
+        """Calls a function in one process for all, and notes whether that was this one where it fails."""
+        here = False
+
+        def called() -> JsonValue:
+            nonlocal here
+            here = True
+            return function()
+
+        try:
+            return scheduler.once(called)
+        except KgotError as error:
+            self.said_elsewhere = None if here else error
+            raise
 
     def _run_share(self, scheduler: Scheduler, worker: Worker, begun: Mapping[str, Any]) -> Outcome:
         plan, rank = self._plan, scheduler.rank
         tasks = {task.id: task for task in pending_tasks(plan.folder, begun["pending"])}
         everything = len(read_tasks(plan.folder))
-        self._purse.begin(
-            {plan.folder / name: Usage(**usage) for name, usage in begun["usage"].items()}, scheduler.ranks
-        )
+        before = {plan.folder / name: Usage(**usage) for name, usage in begun["usage"].items()}
+        self._purse.begin(before, scheduler.ranks, usage_by_folder(plan.folder, rank))
         self._on_begin(rank, scheduler.ranks, everything, len(tasks))
         try:
             with self._own_files(scheduler, begun["session"]) as (watch, results):
@@ -131,7 +152,7 @@ class BatchRun:
                 self._merge(begun["session"], "failed")
             raise
         how = "interrupted" if self.stopped else "ended"
-        found = cast(dict[str, Any], scheduler.once(lambda: self._merge(begun["session"], how)))
+        found = cast(dict[str, Any], self._once(scheduler, lambda: self._merge(begun["session"], how)))
         return Outcome(rank, everything, found["totals"], found["left"])
 
     def _batch(self, tasks: Mapping[str, BatchTask], work: Callable[[Task], Answer], watch: RankWatch) -> Batch:

@@ -46,13 +46,14 @@ class Worker:
         self._thread.start()
 
     def open(self) -> None:
-        """Opens the session.
+        """Opens the session. Idempotent.
 
         Raises:
             KgotError: Something that all runs need is not ready.
         """
-        self._wait(self._session.__aenter__())
-        self._open = True
+        if not self._open:
+            self._wait(self._session.__aenter__())
+            self._open = True
 
     def run(self, task: Task, folder: Path, sinks: Sequence[Sink] = ()) -> Answer:
         """Runs a task to its end and never raises; every way in which it may end is an answer.

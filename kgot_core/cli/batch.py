@@ -13,13 +13,16 @@ from typing import TYPE_CHECKING
 import click
 
 from kgot_core.cli.asking import Asking, asking_options
-from kgot_core.cli.errors import FAILED, INTERRUPTED, WRONG_USAGE
+from kgot_core.cli.errors import exit_code
 from kgot_core.cli.output import echo
 from kgot_core.cli.run_options import number, run_options
+from kgot_core.errors import FAILED, INTERRUPTED
 
 if TYPE_CHECKING:
     from kgot_core.batch.plan import BatchPlan
     from kgot_core.batch.running import BatchRun, Outcome
+    from kgot_core.batch.task_reading import BadTasks
+    from kgot_core.errors import UsageError
     from kgot_core.settings import Override
 
 
@@ -94,16 +97,20 @@ def run_batch(plan: BatchPlan, *, goes_on: bool, strict: bool, as_json: bool, qu
     Returns:
         The exit code.
     """
-    from kgot_core.batch.beginning import BadTasks
     from kgot_core.batch.running import BatchRun
     from kgot_core.batch.schedulers import launched
+    from kgot_core.batch.task_reading import BadTasks
     from kgot_core.cli.batch_view import BatchView
     from kgot_core.cli.interrupts import on_signals
-    from kgot_core.errors import UsageError
+    from kgot_core.errors import KgotError
 
     this = [sys.executable, "-m", "kgot_core", *sys.argv[1:]]
-    # The same command goes on with a batch that is there.
-    if (code := launched(plan, this, this)) is not None:
+    try:
+        # The same command goes on with a batch that is there.
+        code = launched(plan, goes_on, this, this)
+    except BadTasks as error:
+        raise _named(error) from None
+    if code is not None:
         return code
     view = BatchView(plan.folder, sys.stderr, sys.stderr.isatty(), quiet)
     run = BatchRun(plan, goes_on=goes_on, on_begin=view.begin, on_record=view.record)
@@ -116,15 +123,22 @@ def run_batch(plan: BatchPlan, *, goes_on: bool, strict: bool, as_json: bool, qu
     with on_signals(lambda: threading.Thread(target=first, daemon=True).start()):
         try:
             outcome = run.run()
-        except BadTasks as error:
-            if run.rank:
-                return WRONG_USAGE
-            for problem in error.problems:
-                echo(f"{plan.tasks_file.name}: {problem}", err=True)
-            raise UsageError(error.short, hint=error.hint) from None
+        except KgotError as error:
+            if error is run.said_elsewhere:
+                return exit_code(error)
+            raise (_named(error) if isinstance(error, BadTasks) else error) from None
         finally:
             view.close()
     return _end(plan, run, outcome, strict, as_json, quiet)
+
+
+def _named(error: BadTasks) -> UsageError:
+    """Says what is wrong with each row, a line each, and gives the error without them."""
+    from kgot_core.errors import UsageError
+
+    for problem in error.problems:
+        echo(f"{error.path.name}: {problem}", err=True)
+    return UsageError(error.short, hint=error.hint)
 
 
 def _end(plan: BatchPlan, run: BatchRun, outcome: Outcome, strict: bool, as_json: bool, quiet: bool) -> int:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 import click
 
-from kgot_core.cli.errors import FAILED
 from kgot_core.cli.options import SettingsOptions, open_settings, settings_options
 from kgot_core.cli.output import echo
+from kgot_core.errors import FAILED
 
 if TYPE_CHECKING:
     from kgot_core.plugins import PluginRegistry

@@ -8,11 +8,7 @@ import traceback
 import click
 
 from kgot_core.cli.output import echo
-from kgot_core.errors import KgotError, PluginError, UsageError
-
-FAILED = 1
-WRONG_USAGE = 2
-INTERRUPTED = 75
+from kgot_core.errors import FAILED, INTERRUPTED, WRONG_USAGE, KgotError, PluginError, UsageError
 
 
 def report(error: BaseException) -> int:
@@ -36,12 +32,16 @@ def report(error: BaseException) -> int:
     return code
 
 
+def exit_code(error: KgotError) -> int:
+    """Gives the exit code of an error."""
+    return WRONG_USAGE if isinstance(error, UsageError | PluginError) else FAILED
+
+
 def _said(error: BaseException) -> tuple[str, str, int]:
     if isinstance(error, KeyboardInterrupt | EOFError | click.Abort):
         return "interrupted", "", INTERRUPTED
     if isinstance(error, KgotError):
-        code = WRONG_USAGE if isinstance(error, UsageError | PluginError) else FAILED
-        return error.message, error.hint, code
+        return error.message, error.hint, exit_code(error)
     if isinstance(error, click.UsageError):
         hint = f"{error.ctx.command_path} --help" if error.ctx else ""
         return error.format_message(), hint, error.exit_code

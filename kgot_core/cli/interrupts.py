@@ -8,17 +8,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import signal
 import sys
 from collections.abc import Callable, Iterator
-from types import FrameType
 from typing import Any
 
-from kgot_core.cli.errors import INTERRUPTED
 from kgot_core.cli.output import echo
+from kgot_core.contracts.signals import heard_signals
+from kgot_core.errors import INTERRUPTED
 
-# Ctrl-C, what a service manager sends, and what a cluster's scheduler sends before the time is up.
-NAMES = ("SIGINT", "SIGTERM", "SIGUSR1")
 SHOW_CURSOR = b"\x1b[?25h"
 
 
@@ -46,11 +43,8 @@ def on_signals(first: Callable[[], object]) -> Iterator[None]:
     Args:
         first: Called in the signal's handler: between any two instructions of the main thread.
     """
-    came = 0
 
-    def handle(number: int, frame: FrameType | None) -> None:
-        nonlocal came
-        came += 1
+    def heard(came: int) -> None:
         if came == 1:
             first()
             return
@@ -59,14 +53,5 @@ def on_signals(first: Callable[[], object]) -> Iterator[None]:
         # Nothing may hold it up. The run's record is on the disk.
         os._exit(INTERRUPTED)
 
-    before: dict[int, Any] = {}
-    for name in NAMES:
-        # Not every platform has each of them, and only the main thread may listen.
-        with contextlib.suppress(AttributeError, ValueError):
-            number = getattr(signal, name)
-            before[number] = signal.signal(number, handle)
-    try:
+    with heard_signals(heard):
         yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

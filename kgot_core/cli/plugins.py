@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kgot_core.cli.errors import FAILED
 from kgot_core.cli.new import KINDS, make_package
 from kgot_core.cli.options import SettingsOptions, open_registry, open_settings, read_sources, settings_options
 from kgot_core.cli.output import echo
 from kgot_core.cli.tables import echo_columns
+from kgot_core.errors import FAILED
 
 if TYPE_CHECKING:
     from kgot_core.plugins import PluginRecord, PluginRegistry

@@ -11,9 +11,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kgot_core.cli.errors import FAILED, INTERRUPTED
 from kgot_core.cli.interrupts import ended_by_signals
 from kgot_core.cli.output import echo
+from kgot_core.errors import FAILED, INTERRUPTED
 
 if TYPE_CHECKING:
     from kgot_core.contracts.sink import Sink

@@ -11,9 +11,9 @@ from typing import Any
 
 import click
 
-from kgot_core.cli.errors import FAILED
 from kgot_core.cli.options import SettingsOptions, open_settings, read_sources, settings_options
 from kgot_core.cli.output import echo
+from kgot_core.errors import FAILED
 
 
 @click.command()

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kgot_core.cli.errors import FAILED
 from kgot_core.cli.options import SettingsOptions, open_settings, settings_options
 from kgot_core.cli.output import echo
 from kgot_core.cli.tables import echo_columns
+from kgot_core.errors import FAILED
 
 if TYPE_CHECKING:
     from kgot_core.plugins import PluginRegistry

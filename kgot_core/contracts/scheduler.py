@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from kgot_core.contracts.task import Answer, Task
+from kgot_core.errors import KgotError, UsageError
 from kgot_core.graph.values import JsonValue
 
 NoteKind: TypeAlias = Literal["dealt", "started", "ended", "stole", "waits", "lost", "took_over"]
@@ -91,6 +93,19 @@ class Batch:
     note: Callable[[ScheduleNote], None] = _unnoted
     patience: float = 0.0
     interrupt: Callable[[], None] = _not_interrupted
+
+
+def portable(error: Exception) -> KgotError:
+    """Gives an error as all processes of a batch raise it: the same one where it can be sent to another process."""
+    if not isinstance(error, KgotError):
+        return KgotError(f"{type(error).__name__}: {error}")
+    try:
+        copy: object = pickle.loads(pickle.dumps(error))  # noqa: S301  # what was made here a moment ago
+    except Exception:  # a third party's class may raise anything
+        copy = None
+    if isinstance(copy, KgotError):
+        return error
+    return (UsageError if isinstance(error, UsageError) else KgotError)(error.message, hint=error.hint)
 
 
 class Scheduler(ABC):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Hashable, Iterator, Mapping
+from types import MappingProxyType
 
 from kgot_core.contracts.options import Caps
 from kgot_core.contracts.task import Usage
@@ -28,15 +29,23 @@ class Purse:
         self.caps = caps or Caps()
         self.begin(before or {}, 1)
         self._running: list[tuple[Hashable, Callable[[], Usage]]] = []
-        self._ended = Usage()
         self._others = Usage()
-        self._own_then = Usage()
         self._on_their_way = 0
         self._closed = ""
 
-    def begin(self, before: Mapping[Hashable, Usage], ranks: int) -> None:
-        """Takes in what is known once the batch begins: what runs had used before, and how many processes there are."""
+    def begin(
+        self, before: Mapping[Hashable, Usage], ranks: int, ended: Mapping[Hashable, Usage] = MappingProxyType({})
+    ) -> None:
+        """Takes in what is known once the batch begins.
+
+        Args:
+            before: What runs had used before the batch began or went on.
+            ranks: How many processes there are.
+            ended: What runs have used that a process has ended since then which was lost, and whose place this one has.
+        """
         self._before, self.ranks = dict(before), ranks
+        self._ended = sum((_beyond(usage, self._before.get(key)) for key, usage in ended.items()), Usage())
+        self._own_then = self._ended
         self._used_before = sum(before.values(), Usage())
 
     @property

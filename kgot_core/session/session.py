@@ -18,14 +18,14 @@ from kgot_core.errors import UsageError
 from kgot_core.events import Event
 from kgot_core.pool.leasing import Slots, leased
 from kgot_core.run.concurrency.threads import in_thread
-from kgot_core.run.desks.files import FileShelf
 from kgot_core.run.lifecycle import run_task, started
 from kgot_core.run.parts import Parts
 from kgot_core.run.purse import Purse
 from kgot_core.run.record.folder import RunWriter
 from kgot_core.run.record.journal import Journal
 from kgot_core.session.broken_run import BrokenRun
-from kgot_core.session.new_run import new_id, new_task, refuse_run_folder
+from kgot_core.session.models import close_models
+from kgot_core.session.new_run import new_id, new_shelf, new_task, refuse_run_folder
 from kgot_core.session.opening import Given, open_parts
 from kgot_core.session.redaction import redactor
 from kgot_core.session.schema import json_schema, validated
@@ -114,13 +114,8 @@ class Session:
         parts, self._parts = self._parts, None
         # A stream that was left is told so by the loop, at a time of its own.
         await _cancel(*self._streams)
-        given = {id(model) for model in self._given.models.values()}
-        for client in {*parts.clients.values(), parts.embedder} if parts else ():
-            close = getattr(client, "aclose", None)
-            if close is not None and id(client) not in given:
-                # A client that cannot be closed must not hide what the session was used for.
-                with contextlib.suppress(Exception):
-                    await close()
+        if parts is not None:
+            await close_models([*parts.clients.values(), parts.embedder], self._given.models.values())
 
     async def solve(
         self,
@@ -149,13 +144,7 @@ class Session:
         if folder is None and self._runs is not None:
             refuse_run_folder(self._runs)
             folder = self.folder_of(run)
-        opened = self._settings.core.files
-        files = FileShelf(
-            task.files,
-            folder / "files" if folder is not None else None,
-            [Path(path) for path in opened.folders],
-            [Path(path) for path in opened.allow],
-        )
+        files = new_shelf(task, folder, self._settings.core.files)
         async with self._turn, leased(self._slots) as slot:
             writer = RunWriter(folder) if folder is not None else None
             journal = Journal(run, writer, self._told(sinks, run, folder), redact=self._redact)

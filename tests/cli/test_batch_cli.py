@@ -172,6 +172,41 @@ def test_what_cannot_begin_says_why_and_leaves_nothing(arguments: list[str], sai
     assert not Path("out").exists() and paid() == 0
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"id": "a", "question": "Why?"}\n{"id": "b"}\n', "tasks.jsonl: line 2: no question"),
+        ("\n", "has no task"),
+        (None, "cannot be read: No such file"),
+    ],
+)
+@pytest.mark.parametrize("goes_on", [False, True])
+@pytest.mark.parametrize(
+    "also_wrong",
+    [
+        ["--model", "openai:no-key-for-it"],
+        ["--set", "sandbox=nobody"],
+        ["--pool", "nowhere"],
+        ["--scheduler", "mpi", "--ranks", "2", "--set", "schedulers.mpi.launcher=no-such-launcher"],
+        ["--scheduler", "ray", "--ranks", "2", "--set", "schedulers.ray.address=127.0.0.1:1"],
+    ],
+)
+def test_a_wrong_task_file_is_named_before_anything_else_is_looked_for(
+    text: str | None, said: str, goes_on: bool, also_wrong: list[str]
+) -> None:
+    if goes_on:
+        assert kgot("batch", write_tasks(*hills("a")), "--out", "out", *SET).exit_code == 0
+    before = paid()
+    if text is None:
+        Path("tasks.jsonl").unlink(missing_ok=True)
+    else:
+        Path("tasks.jsonl").write_text(text)
+    files = sorted(Path("out").rglob("*"))
+    done = kgot("batch", "tasks.jsonl", "--out", "out", *SET, *also_wrong)
+    assert done.exit_code == 2 and said in done.stderr, done.stderr
+    assert sorted(Path("out").rglob("*")) == files and paid() == before
+
+
 def test_a_cap_on_the_batch_ends_it_and_a_higher_one_goes_on() -> None:
     tasks = write_tasks(*hills("a", "b", "c"))
     done = kgot("batch", tasks, "--out", "out", *SET, "--jobs", "1", "--batch-max-tokens", "12000")

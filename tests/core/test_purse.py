@@ -53,6 +53,19 @@ def test_what_a_run_had_used_before_it_went_on_counts_once() -> None:
         assert purse.reached().startswith("batch.max_cost = $1: $1.01")
 
 
+def test_what_a_lost_process_had_ended_counts_once_for_the_one_in_its_place() -> None:
+    purse = Purse(Caps(max_tokens=1000, reserve=0.0))
+    # One run had used 100 before all, the other is new; both had ended, the first without using more.
+    purse.begin({"a": tokens(100)}, 2, {"a": tokens(100), "b": tokens(400)})
+    assert purse.added.input_tokens == 400
+    assert purse.reached(250) == "", "each of two may spend half of the 500 that are left"
+    assert purse.reached(251).startswith("batch.max_tokens")
+    purse.hear(tokens(300))
+    assert purse.reached(100) == "" and purse.reached(101) != ""
+    with purse.run("c", lambda: tokens(50)):
+        assert purse.added.input_tokens == 450
+
+
 async def test_a_request_of_a_run_is_refused_where_the_purse_is_empty() -> None:
     purse = Purse(Caps(max_tokens=100, reserve=0.0))
     budget = Budget(Caps(), Usage, purse=purse)

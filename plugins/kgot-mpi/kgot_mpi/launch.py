@@ -8,20 +8,18 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
-from kgot_core.errors import UsageError
+from kgot_core.contracts.signals import heard_signals
+from kgot_core.errors import FAILED, INTERRUPTED, WRONG_USAGE, UsageError
 from kgot_mpi.leftovers import remove_leftovers, segments
-from kgot_mpi.library import Flavour, is_rank, launcher_flavour, launcher_path, problem
+from kgot_mpi.library import Flavour, launcher_flavour, launcher_path, problem
 from kgot_mpi.settings import MpiSettings
 
 # What kgot itself ends with; with anything else the launcher says that a rank was killed.
-OWN_CODES = (0, 1, 2, 3, 75)
-INTERRUPTED = 75
-FAILED = 1
+OWN_CODES = (0, FAILED, WRONG_USAGE, 3, INTERRUPTED)
 
 # For ranks on one host: the network of a cluster need not be sought, which takes seconds, and there may be more ranks
 # than cores, since most of a task is waiting.
@@ -45,12 +43,12 @@ def launch_ranks(settings: MpiSettings, first: Sequence[str], again: Sequence[st
         again: Command line that goes on with it.
 
     Returns:
-        The exit code; ``None`` where no ranks are asked for, or this process is one of them.
+        The exit code; ``None`` where no ranks are asked for.
 
     Raises:
         UsageError: MPI, or its launcher, is not there.
     """
-    if not settings.ranks or is_rank(os.environ):
+    if not settings.ranks:
         return None
     if found := problem(settings):
         raise UsageError(f"the scheduler mpi is not ready: {found.message}", hint=found.hint)
@@ -106,17 +104,9 @@ def _handed_on(process: subprocess.Popen[Any]) -> Iterator[list[int]]:
     """Hands signals on: the first lets the ranks end cleanly, the second ends them at once."""
     came: list[int] = []
 
-    def hand_on(number: int, frame: FrameType | None) -> None:
-        came.append(number)
-        process.send_signal(signal.SIGUSR1 if len(came) == 1 else signal.SIGTERM)
+    def hand_on(count: int) -> None:
+        came.append(count)
+        process.send_signal(signal.SIGUSR1 if count == 1 else signal.SIGTERM)
 
-    before: dict[int, Any] = {}
-    for listened in (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1):
-        # Only the main thread may listen.
-        with suppress(ValueError):
-            before[listened] = signal.signal(listened, hand_on)
-    try:
+    with heard_signals(hand_on):
         yield came
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
@@ -34,10 +35,17 @@ def open_scheduler(settings: MpiSettings) -> Scheduler:
 
 
 def launch(settings: MpiSettings, first: Sequence[str], again: Sequence[str]) -> int | None:
-    """Starts the ranks where ``ranks`` is set and this process is none of them."""
+    """Starts the ranks where ``ranks`` is set."""
     from kgot_mpi.launch import launch_ranks
 
     return launch_ranks(settings, first, again)
+
+
+def is_rank() -> bool:
+    """Tells whether a launcher started this process."""
+    from kgot_mpi.library import is_rank
+
+    return is_rank(os.environ)
 
 
 @hookimpl
@@ -51,5 +59,6 @@ def kgot_schedulers() -> Iterable[SchedulerProvider]:
             check=check,
             open=open_scheduler,
             launch=launch,
+            is_rank=is_rank,
         )
     ]

@@ -11,8 +11,8 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from kgot_core.contracts.scheduler import Batch, Scheduler, TaskRecord
-from kgot_core.errors import KgotError, UsageError
+from kgot_core.contracts.scheduler import Batch, Scheduler, TaskRecord, portable
+from kgot_core.errors import KgotError
 from kgot_core.graph.values import JsonValue
 from kgot_mpi.epochs import Epochs
 from kgot_mpi.library import promised_ranks
@@ -67,7 +67,7 @@ class MpiScheduler(Scheduler):
             if self._together.comm.rank == 0 and outcome is None:
                 outcome = _outcome(function)
             try:
-                good, value = self._together.tell(_sendable(outcome))
+                good, value = self._together.tell(outcome)
                 break
             except Lost:
                 self._go_on()
@@ -155,22 +155,5 @@ class MpiScheduler(Scheduler):
 def _outcome(function: Callable[[], JsonValue]) -> tuple[bool, Any]:
     try:
         return True, function()
-    except KgotError as error:
-        return False, error
     except Exception as error:
-        return False, KgotError(f"{type(error).__name__}: {error}")
-
-
-def _sendable(outcome: tuple[bool, Any] | None) -> tuple[bool, Any] | None:
-    return outcome if outcome is None or outcome[0] else (False, _portable(outcome[1]))
-
-
-def _portable(error: KgotError) -> KgotError:
-    """Gives an error that can be sent to other ranks: the same one where that is possible."""
-    try:
-        copy: object = MPI.pickle.loads(MPI.pickle.dumps(error))
-    except Exception:
-        copy = None
-    if isinstance(copy, KgotError):
-        return error
-    return (UsageError if isinstance(error, UsageError) else KgotError)(error.message, hint=error.hint)
+        return False, portable(error)

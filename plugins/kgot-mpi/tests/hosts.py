@@ -1,4 +1,4 @@
-"""Two hosts on one machine: network namespaces with a cable between them, each with its own name and shared memory."""
+"""Hosts on one machine: network namespaces, each with a cable to one switch, its own name and its own shared memory."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import shutil
 import stat
 import subprocess
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -34,41 +34,65 @@ class NotHere(Exception):
 
 
 class Hosts:
-    """Two hosts.
+    """Hosts with a cable each to a switch.
 
     Args:
         folder: Where their scripts lie.
+        count: How many there are.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, count: int) -> None:
         self.name = f"kgot{os.getpid()}"
-        self.addresses = ("10.123.45.1", "10.123.45.2")
+        self.addresses = [f"10.123.45.{number}" for number in range(1, count + 1)]
         self.enter, self.agent = str(folder / "enter"), str(folder / "agent")
         for path, text in ((self.enter, ENTER), (self.agent, AGENT)):
             Path(path).write_text(text.format(name=self.name, enter=self.enter))
             Path(path).chmod(stat.S_IRWXU)
+        self._switch = f"{self.name}-switch"
+
+    def host(self, number: int) -> str:
+        """Gives the name of a host; they are counted from 1."""
+        return f"{self.name}-{number}"
 
     def up(self) -> None:
-        first, second = (f"{self.name}-{number}" for number in (1, 2))
-        _ip("netns", "add", first)
-        _ip("netns", "add", second)
-        _ip("link", "add", "eth0", "netns", first, "type", "veth", "peer", "name", "eth0", "netns", second)
-        for host, address in zip((first, second), self.addresses, strict=True):
+        _ip("netns", "add", self._switch)
+        _ip("-n", self._switch, "link", "add", "switch", "type", "bridge")
+        _ip("-n", self._switch, "link", "set", "switch", "up")
+        for number, address in enumerate(self.addresses, 1):
+            host, port = self.host(number), f"port{number}"
+            _ip("netns", "add", host)
+            _ip("link", "add", "eth0", "netns", host, "type", "veth", "peer", "name", port, "netns", self._switch)
+            _ip("-n", self._switch, "link", "set", port, "master", "switch", "up")
             _ip("-n", host, "address", "add", f"{address}/24", "dev", "eth0")
             _ip("-n", host, "link", "set", "lo", "up")
             _ip("-n", host, "link", "set", "eth0", "up")
-        # MPI passes over a network that is not there yet.
-        for host in (first, second):
-            while json.loads(_ip("-json", "-n", host, "link", "show", "eth0"))[0]["operstate"] != "UP":
-                threading.Event().wait(PAUSE)
+        # MPI passes over a network that is not there yet, and a switch learns who is where first.
+        for number in range(1, len(self.addresses) + 1):
+            _until(lambda number=number: _state(self.host(number), "eth0") == "UP")  # type: ignore[misc]
+            _until(lambda number=number: _forwards(self._switch, f"port{number}"))  # type: ignore[misc]
 
-    def cable(self, state: str) -> None:
-        """Pulls the cable (``down``) or puts it in again (``up``)."""
-        _ip("-n", f"{self.name}-2", "link", "set", "eth0", state)
+    def cable(self, state: str, number: int) -> None:
+        """Pulls the cable of a host (``down``) or puts it in again (``up``)."""
+        _ip("-n", self.host(number), "link", "set", "eth0", state)
 
     def down(self) -> None:
-        for number in (1, 2):
-            subprocess.run(["ip", "netns", "delete", f"{self.name}-{number}"], capture_output=True, check=False)
+        names = [self._switch, *(self.host(number) for number in range(1, len(self.addresses) + 1))]
+        for name in names:
+            subprocess.run(["ip", "netns", "delete", name], capture_output=True, check=False)
+
+
+def _until(reached: Callable[[], bool]) -> None:
+    while not reached():
+        threading.Event().wait(PAUSE)
+
+
+def _state(host: str, link: str) -> str:
+    return str(json.loads(_ip("-json", "-n", host, "link", "show", link))[0]["operstate"])
+
+
+def _forwards(switch: str, port: str) -> bool:
+    told = json.loads(_ip("-json", "-details", "-n", switch, "link", "show", port))[0]
+    return bool(told["linkinfo"]["info_slave_data"]["state"] == "forwarding")
 
 
 def _ip(*arguments: str) -> str:
@@ -80,8 +104,8 @@ def _ip(*arguments: str) -> str:
 
 
 @contextmanager
-def two_hosts(folder: Path) -> Iterator[Hosts]:
-    """Gives two hosts that are connected.
+def connected_hosts(folder: Path, count: int) -> Iterator[Hosts]:
+    """Gives hosts that reach each other.
 
     Raises:
         NotHere: They cannot be made.
@@ -90,7 +114,7 @@ def two_hosts(folder: Path) -> Iterator[Hosts]:
         raise NotHere("only root can make network namespaces")
     if not shutil.which("ip"):
         raise NotHere("there is no command ip: apt install iproute2")
-    hosts = Hosts(folder)
+    hosts = Hosts(folder, count)
     try:
         hosts.up()
         yield hosts

@@ -46,7 +46,7 @@ def main() -> int:
     def work(task: Task) -> Answer:
         done = FOLDER / f"{task.id}.done"
         if not done.exists():
-            reply = ask(task=task.id, rank=scheduler.rank, pid=os.getpid())
+            reply = ask(task=task.id, rank=scheduler.rank, pid=os.getpid(), host=socket.gethostname())
             if reply == "raise":
                 raise ValueError(f"{task.id} cannot be done")
             if reply == "stop":
@@ -80,6 +80,7 @@ def main() -> int:
     said = {
         "once": told,
         "last": last,
+        "host": socket.gethostname(),
         "ranks": scheduler.ranks,
         "transport": getattr(scheduler, "transport", ""),
         "records": records,

@@ -8,11 +8,16 @@ import signal
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from kgot_mpi.launch import launcher_options
+from kgot_mpi.library import launcher_flavour, launcher_path
+from kgot_mpi.settings import MpiSettings
 
 STORY = Path(__file__).parents[3] / "tests" / "fixtures" / "library"
 MODEL = """
@@ -51,17 +56,29 @@ class Command:
         config = str(self.folder / "config")
         self.environment = kept | library.environment | {"PYTHONPATH": path, "KGOT_CONFIG_DIR": config}
         self.environment["DESK"] = self.desk.door
+        self.environment |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+        self._mpi = MpiSettings(**library.settings, ranks=4)
         self.settings = [f"schedulers.mpi.{key}={value}" for key, value in library.settings.items()]
 
-    def start(self, *arguments: str) -> subprocess.Popen[str]:
+    def start(self, *arguments: str, before: Sequence[str] = ()) -> subprocess.Popen[str]:
         chosen = [part for value in self.settings for part in ("--set", value)]
-        command = [sys.executable, "-m", "kgot_core", *arguments, *chosen]
+        command = [*before, sys.executable, "-m", "kgot_core", *arguments, *chosen]
         return subprocess.Popen(command, cwd=self.folder, env=self.environment, stderr=subprocess.PIPE, text=True)
 
-    def batch(self, *options: str) -> subprocess.Popen[str]:
+    def batch(self, *options: str, tasks: str = "tasks.jsonl") -> subprocess.Popen[str]:
+        """Lets ``kgot`` start the ranks."""
+        return self.start(*self._batch(tasks), "--ranks", "4", *options)
+
+    def by_mpiexec(self, *options: str, tasks: str = "tasks.jsonl") -> subprocess.Popen[str]:
+        """Starts the ranks with the launcher itself."""
+        launcher = launcher_path(self._mpi)
+        assert launcher is not None
+        start = [launcher, *launcher_options(self._mpi, launcher_flavour(launcher))]
+        return self.start(*self._batch(tasks), *options, before=start)
+
+    def _batch(self, tasks: str) -> list[str]:
         model = ["--model", "import:asking:model", "--backend", "networkx", "--set", "sandbox=monty"]
-        scheduler = ["--scheduler", "mpi", "--ranks", "4", "--jobs", "1"]
-        return self.start("batch", "tasks.jsonl", "--out", "out", *scheduler, *model, *options)
+        return ["batch", tasks, "--out", "out", "--scheduler", "mpi", "--jobs", "1", *model]
 
     def answered(self) -> list[str]:
         rows = [json.loads(line) for line in (self.folder / "out" / "results.jsonl").read_text().splitlines()]
@@ -134,9 +151,26 @@ def test_an_interrupted_batch_says_how_to_go_on(mpi):
     assert f"kgot resume {command.folder / 'out'}" in errors
 
 
-def test_a_bad_task_file_is_told_once(mpi):
-    command = Command(mpi("mpich"))
+WRONG = {
+    "a bad task file": (["tasks.jsonl"], "line 1: no question"),
+    "a model that cannot be had": (["good.jsonl", "--model", "import:asking:nothing"], "cannot be imported"),
+    "a folder of something else": (["good.jsonl", "--out", "config"], "no batch is in it"),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+@pytest.mark.parametrize("ranks_by", ["kgot", "mpiexec"])
+@pytest.mark.parametrize("name", ["openmpi-survives", "mpich"])
+def test_what_keeps_all_ranks_from_beginning_is_told_once(mpi, name, ranks_by, wrong):
+    command = Command(mpi(name))
+    (command.folder / "tasks.jsonl").rename(command.folder / "good.jsonl")
     (command.folder / "tasks.jsonl").write_text('{"id": "a", "question": ""}\n')
-    code, errors = end(command.batch())
-    assert code == 2
-    assert errors.count("question") == 1 and errors.count("nothing has been started") == 1
+    (command.folder / "config").mkdir()
+    (command.folder / "config" / "mine.txt").touch()
+    changed, said = WRONG[wrong]
+    tasks, *rest = changed
+    process = command.batch(*rest, tasks=tasks) if ranks_by == "kgot" else command.by_mpiexec(*rest, tasks=tasks)
+    code, errors = end(process)
+    assert code == 2, errors
+    assert errors.count(said) == 1, errors
+    assert not command.desk.asked and not (command.folder / "out").exists()

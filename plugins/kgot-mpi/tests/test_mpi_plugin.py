@@ -96,8 +96,9 @@ def test_own_options_stand_instead_of_those_for_one_host():
 
 def test_a_rank_starts_no_ranks(monkeypatch):
     assert launch_ranks(MpiSettings(), ["first"], ["again"]) is None
+    assert not plugin.is_rank()
     monkeypatch.setenv("PMI_RANK", "1")
-    assert launch_ranks(MpiSettings(ranks=2), ["first"], ["again"]) is None
+    assert plugin.is_rank()
 
 
 def test_the_promised_ranks_are_read_from_the_environment():

@@ -6,7 +6,7 @@ import asyncio
 import threading
 from typing import Any, Protocol
 
-from kgot_core.errors import KgotError, UsageError
+from kgot_core.errors import KgotError
 from kgot_ray.desk import Desk
 
 
@@ -62,9 +62,8 @@ class RayLine:
         import ray
         from ray.exceptions import RayError
 
-        sent = [portable(argument) if isinstance(argument, KgotError) else argument for argument in arguments]
         try:
-            return ray.get(getattr(self._actor, what).remote(*sent))
+            return ray.get(getattr(self._actor, what).remote(*arguments))
         except RayError as error:
             raise KgotError(
                 f"the queue of the batch cannot be reached: {type(error).__name__}",
@@ -73,17 +72,3 @@ class RayLine:
 
     def close(self) -> None:
         """Nothing: the actor is the launcher's."""
-
-
-def portable(error: KgotError) -> KgotError:
-    """Gives an error that can be sent to other processes: the same one where that is possible."""
-    from ray import cloudpickle
-
-    pickler: Any = cloudpickle
-    try:
-        copy: object = pickler.loads(pickler.dumps(error))
-    except Exception:
-        copy = None
-    if isinstance(copy, KgotError):
-        return error
-    return (UsageError if isinstance(error, UsageError) else KgotError)(error.message, hint=error.hint)

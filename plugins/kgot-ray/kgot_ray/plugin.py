@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def check(settings: RaySettings) -> Problem | None:
     """Tells what is missing, without importing Ray."""
-    for key in ("ranks", "restarts", "cpus"):
+    for key in ("ranks", "restarts", "cpus", "room_seconds"):
         if getattr(settings, key) < 0:
             return Problem(f"schedulers.ray.{key} must not be below 0, but is {getattr(settings, key)}")
     if importlib.util.find_spec("ray") is None:
@@ -32,14 +32,19 @@ def open_scheduler(settings: RaySettings) -> Scheduler:
 
 
 def launch(settings: RaySettings, first: Sequence[str], again: Sequence[str]) -> int | None:
-    """Starts the ranks where ``ranks`` is set and this process is none of them."""
-    from kgot_ray.place import is_rank
-
-    if not settings.ranks or is_rank():
+    """Starts the ranks where ``ranks`` is set."""
+    if not settings.ranks:
         return None
     from kgot_ray.launch import launch_ranks
 
     return launch_ranks(settings, first)
+
+
+def is_rank() -> bool:
+    """Tells whether this process was started as a rank."""
+    from kgot_ray.place import is_rank
+
+    return is_rank()
 
 
 @hookimpl
@@ -53,5 +58,6 @@ def kgot_schedulers() -> Iterable[SchedulerProvider]:
             check=check,
             open=open_scheduler,
             launch=launch,
+            is_rank=is_rank,
         )
     ]

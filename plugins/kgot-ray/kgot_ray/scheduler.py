@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 
-from kgot_core.contracts.scheduler import Batch, ScheduleNote, Scheduler, TaskRecord
+from kgot_core.contracts.scheduler import Batch, ScheduleNote, Scheduler, TaskRecord, portable
 from kgot_core.contracts.task import Answer, Task
 from kgot_core.errors import KgotError
 from kgot_core.graph.values import JsonValue
@@ -77,7 +77,7 @@ class RayScheduler(Scheduler):
         try:
             result = function()
         except Exception as error:
-            told = error if isinstance(error, KgotError) else KgotError(f"{type(error).__name__}: {error}")
+            told = portable(error)
             self._line.ask("once_done", self._caller, number, told)
             raise told from error
         self._line.ask("once_done", self._caller, number, result)
