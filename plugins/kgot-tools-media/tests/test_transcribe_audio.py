@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import av
 import pytest
 
 from kgot_tools_media.plugin import check_speech
@@ -55,6 +56,27 @@ def silence(path: Path) -> Path:
         sound.setframerate(16_000)
         sound.writeframes(bytes(64_000))
     return path
+
+
+@pytest.mark.parametrize(
+    ("ending", "codec"),
+    [("mp3", "libmp3lame"), ("m4a", "aac"), ("flac", "flac"), ("ogg", "libopus"), ("mp4", "aac"), ("mkv", "flac")],
+)
+def test_the_sound_of_every_format_is_opened(call: Callable[..., Any], tmp_path: Path, ending: str, codec: str) -> None:
+    path = tmp_path / f"silent.{ending}"
+    with av.open(str(silence(tmp_path / "silent.wav"))) as source, av.open(str(path), "w") as target:
+        sound = target.add_stream(codec, rate=48_000, layout="mono")
+        if ending in ("mp4", "mkv"):
+            film = target.add_stream("mpeg4", rate=1, width=64, height=64, pix_fmt="yuv420p")
+            target.mux([*film.encode(av.VideoFrame(64, 64, "yuv420p")), *film.encode(None)])
+        sizes = sound.codec_context.frame_size
+        resample = av.AudioResampler(sound.codec_context.format, "mono", 48_000, sizes or None)
+        for frame in (*source.decode(audio=0), None):
+            for ready in resample.resample(frame):
+                target.mux(sound.encode(ready))
+        target.mux(sound.encode(None))
+    text = call("transcribe_audio", path).text
+    assert f"silent.{ending}: sound, 0:02 long" in text and "it is silent" in text, text
 
 
 def test_silence_is_said_to_be_silence(call: Callable[..., Any], tmp_path: Path) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import socket
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -129,6 +132,45 @@ def test_a_redirect_in_the_browser_is_guarded_too(
     web.paths["/js"] = web_kit.Answer(f"<title>x</title><script>location.href='{where}'</script>".encode())
     result = call("visit_page", more=browsing, url=f"{web.url}{path}", browser=True)
     assert "root:" not in result.text and web.seen[path] == 1 and web.seen["/secret"] == 0
+
+
+async def test_nothing_is_left_of_a_browser_that_is_given_up(
+    web: Any, web_kit: Any, settings: dict[str, Any], browsing: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def answer(query: Any) -> Any:
+        loop.call_soon_threadsafe(asked.set)
+        return web_kit.Answer(b"<title>x</title><script>for (;;) {}</script>")
+
+    web.paths["/app"] = answer
+    session = WebSession(WebSettings(**{**settings, **browsing}))
+    # A short path: Chromium makes a socket there.
+    with tempfile.TemporaryDirectory(prefix="k") as folder:
+        monkeypatch.setattr(tempfile, "tempdir", folder)
+        browser = Browser(session.pages, session.cache, session.settings)
+        rendering = asyncio.create_task(browser.render(f"{web.url}/app"))
+        await asked.wait()
+        rendering.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await rendering
+        assert not running(folder)
+        assert not left(folder), "nobody writes there any more"
+
+
+def left(folder: str) -> list[Path]:
+    """Gives what lies in a folder."""
+    return list(Path(folder).iterdir())
+
+
+def running(word: str) -> list[str]:
+    """Gives the command lines of the processes that name something, where the system tells of them."""
+    found = []
+    for file in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):  # it has ended
+            found.append(file.read_text(errors="replace"))
+    return [line for line in found if word in line]
 
 
 def test_the_browser_keeps_to_robots_too(

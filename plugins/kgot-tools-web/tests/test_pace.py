@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import datetime
 from email.utils import format_datetime
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kgot_core.errors import KgotError
+from kgot_tools_web.net.cache import PageCache
+from kgot_tools_web.net.fetching import Fetcher, Limits
+from kgot_tools_web.net.guard import Guard
 from kgot_tools_web.net.pace import AT_ONCE, Pace
 
 
@@ -61,3 +67,20 @@ async def test_a_pause_that_a_host_asks_for_is_kept_to() -> None:
         pace.pause("c.example", said)
     await pace.turn("c.example")
     assert clock.slept == [3.0]
+
+
+async def test_waiting_for_a_turn_takes_no_time_from_the_host(
+    web: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loop = asyncio.get_running_loop()
+    real, waited = loop.time, [0.0]
+    monkeypatch.setattr(loop, "time", lambda: real() + sum(waited))
+
+    async def sleep(seconds: float) -> None:
+        waited.append(1_000.0)  # for the loop it has passed, and what was to happen until then happens
+        await asyncio.sleep(0)
+
+    guard, pace = Guard([web.place]), Pace(1_000.0, sleep=sleep)
+    fetcher = Fetcher(guard, PageCache(tmp_path, 0.0, 1 << 20), pace, Limits(30.0, 1 << 20), "test")
+    pace.pause("127.0.0.1", "20")
+    assert b"Alps" in (await fetcher.get(web.page_url("Alps"))).body and sum(waited) == 1_000.0

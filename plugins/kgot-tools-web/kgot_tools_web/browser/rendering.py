@@ -26,6 +26,7 @@ from kgot_tools_web.settings import WebSettings
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "microsoft-edge")
 _STARTING = 20.0
+_MOST_LOOKS, _LOOK_SECONDS = 50, 0.1
 _PIECE = 1 << 16
 _LONGEST_REPLY = 12 * LONGEST_HTML + _PIECE
 """Bytes: JSON may write a character in twelve."""
@@ -144,6 +145,11 @@ async def _end(process: asyncio.subprocess.Process) -> None:
     """Ends the process with everything that it started, whatever state it is in."""
     if hasattr(os, "killpg"):
         with contextlib.suppress(ProcessLookupError, PermissionError):
+            # Asked to end, what drives the browser ends that first, which has a group of its own and would write on.
+            os.killpg(process.pid, signal.SIGTERM)
+            for _ in range(_MOST_LOOKS):
+                await asyncio.sleep(_LOOK_SECONDS)
+                os.killpg(process.pid, 0)
             os.killpg(process.pid, signal.SIGKILL)
     if process.returncode is None:
         with contextlib.suppress(ProcessLookupError):

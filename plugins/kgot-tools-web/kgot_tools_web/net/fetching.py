@@ -100,8 +100,8 @@ class Fetcher:
             return known
         hidden = normal_url(url, secret) if secret else ""
         try:
-            async with asyncio.timeout(self._limits.seconds):
-                fetched, keep = await self._follow(url, hidden)
+            async with asyncio.timeout(self._limits.seconds) as limit:
+                fetched, keep = await self._follow(url, hidden, limit)
         except TimeoutError:
             raise TransientToolError(f"{_host(url)} took longer than {self._limits.seconds:g} seconds") from None
         if keep:
@@ -129,19 +129,20 @@ class Fetcher:
             await self._robots.check(url)
         await self._pace.turn(target.host)
 
-    async def _follow(self, url: str, hidden: str) -> tuple[Fetched, bool]:
+    async def _follow(self, url: str, hidden: str, limit: asyncio.Timeout) -> tuple[Fetched, bool]:
         seen = {url}
         current = url
-        deadline = asyncio.get_running_loop().time() + self._limits.seconds * 0.9
         transport = self._transport(http2=not hidden)
         async with self._client(transport) as client:
             for _ in range(MOST_REDIRECTS + 1):
-                await self.turn(current)
+                await self._turn_within(limit, current)
                 async with self._answer(client, current, hidden) as answer:
                     where = answer.headers.get("location", "")
                     if answer.status_code not in _REDIRECTS or not where:
                         raise_for(answer, current, self._pace)
-                        fetched = await self._read(answer, url, current, deadline)
+                        fetched = await self._read(
+                            answer, url, current, (limit.when() or 0.0) - self._limits.seconds * 0.1
+                        )
                         fetched = replace(fetched, opened=tuple(sorted(transport.opened)))
                         return fetched, "no-store" not in answer.headers.get("cache-control", "").lower()
                 current = normal_url(joined(current, where) or where)
@@ -151,6 +152,14 @@ class Fetcher:
                     raise KgotError(f"{url} redirects in a circle, back to {current}")
                 seen.add(current)
         raise KgotError(f"{url} redirects more than {MOST_REDIRECTS} times")
+
+    async def _turn_within(self, limit: asyncio.Timeout, url: str) -> None:
+        """Waits for a turn, which takes nothing of the time that the host has."""
+        clock = asyncio.get_running_loop().time
+        left = (limit.when() or 0.0) - clock()
+        limit.reschedule(None)
+        await self.turn(url)
+        limit.reschedule(clock() + left)
 
     @contextlib.asynccontextmanager
     async def _answer(self, client: httpx.AsyncClient, url: str, hidden: str) -> AsyncIterator[httpx.Response]:
