@@ -103,7 +103,7 @@ def test_without_room_the_batch_ends_with_the_reason_and_resume_goes_on(command,
 
 
 def test_what_a_lost_rank_has_spent_counts_towards_the_cap_of_the_batch(command, desk, helpers):
-    process = command.batch("--set", "schedulers.ray.ranks=1", "--batch-max-tokens", "30000")
+    process = command.batch("--ranks", "1", "--batch-max-tokens", "30000")
     seen = 0
     while True:
         call = desk.next()
