@@ -7,6 +7,9 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
+# The tests start hundreds of processes and rewrite thousands of assertions: none of them compiles the project anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 # An environment names its folder in its programs, so a checkout that was moved or copied needs a new one.
 MADE_IN := $(shell cat .venv/.installed 2>/dev/null)
 ifneq ($(MADE_IN),$(CURDIR))

@@ -1,8 +1,10 @@
 """The stores that ``stores.py`` measures: how each is opened on a real server, and the bare client beside it.
 
-A bare client sends what the backend sends, byte for byte, with nothing around it: for Neo4j the driver with the
-statement, the note of the call's id and the time limit, in one transaction; for SPARQL the same update on one HTTP
-connection.
+A bare client sends what the backend sends, byte for byte, and checks what it checks: it reads the statement with the
+backend's own reader, which refuses what may not be run, and holds to the same time limit. Beside that there is nothing
+around it: no record of the graph, no change that is told. For Neo4j it is the driver with the statement and the note of
+the call's id, in one transaction; for SPARQL Python's HTTP client with the update on one connection, and a set of the
+ids of calls.
 """
 
 from __future__ import annotations
@@ -26,10 +28,15 @@ from kgot_core.sandboxes.providers import BWRAP, MONTY
 SERVERS = Path(__file__).parents[1] / "tests" / "servers"
 NAMES = ("networkx", "networkx-monty", "rdf", "neo4j", "oxigraph", "fuseki", "rdf4j")
 SECONDS = 600.0
+HEAP_MB = 4_096
+"""Memory of the SPARQL servers in Java; with too little, a graph of 100,000 elements is all collection of garbage."""
 
 
 class Bare(ABC):
     """A client without a backend around it."""
+
+    def ready(self) -> None:  # noqa: B027 - most have nothing to do
+        """Gets ready for writes after a time without any."""
 
     @abstractmethod
     def write(self, number: int) -> None:
@@ -51,18 +58,13 @@ class BareDriver(Bare):
         self._note = NOTE
         self._connection = backend._connection
         self._session = self._connection.session(write=True, rows=10_000)
-        self._text = lambda number: ready_to_write(statement(number))[0][0].text
-        self._made: dict[int, str] = {}
-
-    def prepare(self, numbers: range) -> None:
-        """Makes the texts before the clock runs."""
-        self._made = {number: self._text(number) for number in numbers}
+        self._checked = lambda number: ready_to_write(statement(number))[0][0].text
 
     def write(self, number: int) -> None:
         """See :class:`Bare`."""
-        holder = self._connection.holder
+        text, holder = self._checked(number), self._connection.holder
         with self._session.begin_transaction(**self._connection.limits(30)) as transaction:
-            result = transaction.run(self._made[number])
+            result = transaction.run(text)
             rows = [row.values() for row in result] if result.keys() else []
             counters = result.consume().counters
             told = {
@@ -84,9 +86,17 @@ class BareHttp(Bare):
     Args:
         backend: The open backend, whose updates are noted.
         url: The server's address for updates.
+        statement: Gives the statement of a write under other names.
     """
 
-    def __init__(self, backend: Any, url: str) -> None:
+    def __init__(self, backend: Any, url: str, statement: Any) -> None:
+        from kgot_rdf.names import DEFAULT_NAMESPACE
+        from kgot_rdf.settings import GraphSettings
+        from kgot_rdf.statement import Reader
+
+        self._reader = Reader(DEFAULT_NAMESPACE, GraphSettings().statement_chars)
+        self._statement = statement
+        self._done: set[str] = set()
         client = backend._store._client
         self.sent: list[str] = []
         send = client.update
@@ -98,11 +108,20 @@ class BareHttp(Bare):
         client.update = noting
         self._parts = urlsplit(url)
         self._connection = http.client.HTTPConnection(self._parts.hostname or "", self._parts.port, timeout=30)
+
+    def ready(self) -> None:
+        """See :class:`Bare`; a server closes a connection that is silent for long."""
+        self._connection.close()
         self._connection.connect()
         self._connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def write(self, number: int) -> None:
         """See :class:`Bare`; sends the last update of the backend once more."""
+        call = f"call bare {number}"
+        if call in self._done:
+            return
+        self._reader.update(self._statement(number))
+        self._connection.sock.settimeout(30.0)
         body = self.sent[-1].replace("Extra", "Bare").encode()
         headers = {"Content-Type": "application/sparql-update; charset=utf-8", "Accept": "*/*"}
         self._connection.request("POST", self._parts.path, body, headers)
@@ -110,6 +129,7 @@ class BareHttp(Bare):
         answer.read()
         if answer.status >= 300:
             raise RuntimeError(f"the server answered {answer.status}")
+        self._done.add(call)
 
 
 def sandbox_of(name: str) -> Sandbox:
@@ -162,9 +182,11 @@ def opened(name: str, statement: Any) -> Iterator[tuple[GraphBackend, Bare | Non
             from kgot_rdf.plugin import open_remote_backend
             from kgot_rdf.settings import RemoteSettings
 
-            server = stack.enter_context(runpy.run_path(str(SERVERS / "sparql_servers.py"))["running"](name))
+            server = stack.enter_context(
+                runpy.run_path(str(SERVERS / "sparql_servers.py"))["running"](name, heap_mb=HEAP_MB)
+            )
             settings = RemoteSettings(query_url=server.query_url, update_url=server.update_url, load_seconds=SECONDS)
             backend = open_remote_backend(settings, context)
-            bare = BareHttp(backend, server.update_url)
+            bare = BareHttp(backend, server.update_url, statement)
         stack.callback(backend.close)
         yield backend, bare

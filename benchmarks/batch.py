@@ -1,7 +1,7 @@
 """Measures how long a batch takes over ranks, beside other ways to schedule the same tasks.
 
 The tasks wait, as real ones do. Their durations are drawn from a heavy-tailed distribution (lognormal, sigma 0.8) and
-scaled so that the best order would take a few seconds; estimates are off by a lognormal factor of sigma 0.3. Seeds are
+scaled so that the best order would take 1.5 seconds; estimates are off by a lognormal factor of sigma 0.3. Seeds are
 0, 1, 2, and so on. All figures are medians over the seeds, in seconds:
 
 - ``makespan``: from the first rank's start to the last rank's end, measured over real ranks;
@@ -9,61 +9,44 @@ scaled so that the best order would take a few seconds; estimates are off by a l
 - ``static_makespan``: dealt evenly and left so, worked out;
 - ``pool_executor_makespan``: ``mpi4py.futures.MPIPoolExecutor``, unordered, with as many workers and one rank more that
   hands out, measured;
+- ``ray_makespan``: the same tasks submitted to Ray, on a Ray of this machine with as many places, measured;
 - ``bound``: what no schedule can beat, max(total / ranks, longest);
-- ``speedup``: over one rank, which takes the total; ``efficiency``: that by the ranks;
+- ``one_rank_to_total``: what one rank of our own takes for the first seed, by the sum of the durations, measured;
+- ``speedup``, ``pool_executor_speedup``, ``ray_speedup``, ``static_speedup``: over that one rank; ``efficiency``: ours
+  by the ranks;
 - ``idle_to_next``: from the end of a task to the start of the next one where that was stolen, ``idle_to_own_next``
   where not; ``last_to_exit``: from the end of the last task to the exit of the last rank;
 - ``processor_load``: processor seconds of all ranks by the seconds of all ranks.
 
-``--simulate`` plays the same batches in simulated time, without anything that takes time, and larger ones.
+``--draw FILE`` draws the speed-ups beside the paper's figure 10. ``--simulate`` plays the same batches in simulated
+time, without anything that takes time, and larger ones.
 """
 
 from __future__ import annotations
 
 import argparse
-import contextlib
-import heapq
 import json
-import random
 import subprocess
 import sys
 import tempfile
-import time
-import tracemalloc
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-from kgot_mpi.deal import Deal, longest_first
+from batch_drawn import RANKS, TASKS, drawn, in_order
+from batch_figure import draw
+from batch_simulated import simulate, simulated_orders
+
 from kgot_mpi.launch import launcher_environment, launcher_options
 from kgot_mpi.library import launcher_flavour, launcher_path, problem
 from kgot_mpi.settings import MpiSettings
-from kgot_mpi.simulation import Simulation
-from kgot_mpi.stealing import Stealing
 
 RANKS_FILE = Path(__file__).with_name("batch_ranks.py")
-TASKS, RANKS = (30, 100, 165), (2, 4, 8)
-SIGMA, OFF = 0.8, 0.3
 MINUTES = 20
+SECONDS = 1.5
+"""What the best order of a batch would take."""
 SHORT_TASKS = 1_000
-
-
-def drawn(tasks: int, ranks: int, seed: int, seconds: float) -> dict[str, list[float]]:
-    """Draws durations and estimates, scaled so that the best order takes so many seconds."""
-    rng = random.Random(seed)
-    durations = [rng.lognormvariate(0, SIGMA) for _ in range(tasks)]
-    guessed = [each * rng.lognormvariate(0, OFF) for each in durations]
-    scale = seconds / in_order(sorted(durations, reverse=True), ranks)
-    return {"durations": [each * scale for each in durations], "estimates": [each * scale for each in guessed]}
-
-
-def in_order(durations: Iterable[float], ranks: int) -> float:
-    """Gives the makespan where each rank that is free takes the next task."""
-    free = [0.0] * ranks
-    for seconds in durations:
-        heapq.heapreplace(free, free[0] + seconds)
-    return max(free)
 
 
 def on_ranks(what: str, ranks: int, batches: Sequence[Mapping[str, Any]]) -> Any:
@@ -79,7 +62,21 @@ def on_ranks(what: str, ranks: int, batches: Sequence[Mapping[str, Any]]) -> Any
         command = [launcher, *launcher_options(settings, launcher_flavour(launcher))]
         command += [sys.executable, *runner, str(RANKS_FILE), what, str(file)]
         environment = launcher_environment()
-        done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, timeout=60 * MINUTES)
+        return printed(command, environment)
+
+
+def on_ray(places: int, batches: Sequence[Mapping[str, Any]]) -> list[float]:
+    """Runs batches on a Ray of this machine and gives their makespans."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "batches.json")
+        file.write_text(json.dumps({"places": places, "batches": batches}))
+        makespans: list[float] = printed([sys.executable, str(RANKS_FILE), "ray", str(file)])
+    return makespans
+
+
+def printed(command: Sequence[str], environment: Mapping[str, str] | None = None) -> Any:
+    """Runs a program and gives the JSON of the last line that it printed."""
+    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, timeout=60 * MINUTES)
     if done.returncode:
         sys.exit(f"the ranks ended with {done.returncode}: {' '.join(command)}")
     return json.loads(done.stdout.splitlines()[-1])
@@ -90,21 +87,31 @@ def compare(tasks: int, ranks: int, seeds: int, seconds: float) -> dict[str, Any
     batches = [drawn(tasks, ranks, seed, seconds) for seed in range(seeds)]
     ours = on_ranks("kgot", ranks, batches)
     pool = on_ranks("pool", ranks + 1, batches)
+    ray = on_ray(ranks, batches)
+    one_rank = on_ranks("kgot", 1, batches[:1])["batches"][0]["makespan"] / sum(batches[0]["durations"])
     rows = []
-    for batch, measured, pooled in zip(batches, ours["batches"], pool, strict=True):
+    for batch, measured, pooled, rayed in zip(batches, ours["batches"], pool, ray, strict=True):
         durations = batch["durations"]
+        alone = one_rank * sum(durations)
         oracle = in_order(sorted(durations, reverse=True), ranks)
+        static = max(sum(durations[rank::ranks]) for rank in range(ranks))
         rows.append(
             measured
             | {
                 "oracle_makespan": oracle,
                 "to_oracle": measured["makespan"] / oracle,
-                "static_makespan": max(sum(durations[rank::ranks]) for rank in range(ranks)),
+                "static_makespan": static,
                 "pool_executor_makespan": pooled,
                 "to_pool_executor": measured["makespan"] / pooled,
+                "ray_makespan": rayed,
+                "to_ray": measured["makespan"] / rayed,
                 "bound": max(sum(durations) / ranks, max(durations)),
-                "speedup": sum(durations) / measured["makespan"],
-                "efficiency": sum(durations) / measured["makespan"] / ranks,
+                "one_rank_to_total": one_rank,
+                "speedup": alone / measured["makespan"],
+                "pool_executor_speedup": alone / pooled,
+                "ray_speedup": alone / rayed,
+                "static_speedup": alone / static,
+                "efficiency": alone / measured["makespan"] / ranks,
                 "processor_load": measured["processor_seconds"] / measured["makespan"] / ranks,
             }
         )
@@ -134,55 +141,6 @@ def short_tasks() -> dict[str, Any]:
     }
 
 
-def simulated_orders(tasks: int, ranks: int, seeds: int = 20) -> dict[str, Any]:
-    """Plays the batches that are measured without anything that takes time: how good their order is."""
-    ratios = []
-    for seed in range(seeds):
-        batch = drawn(tasks, ranks, seed, 1.0)
-        guessed = {str(number): seconds for number, seconds in enumerate(batch["estimates"])}
-        order = longest_first(list(guessed), guessed)
-        ratios.append(Simulation(order, batch["durations"], ranks).play().makespan)
-    return {"tasks": tasks, "ranks": ranks, "seeds": seeds, "to_oracle": median(ratios), "to_oracle_worst": max(ratios)}
-
-
-def simulate(ranks: int, tasks: int) -> dict[str, Any]:
-    """Plays a large batch of tasks of about a minute, with messages of up to 5 ms each way."""
-    rng = random.Random(0)
-    durations = [60 * rng.lognormvariate(0, SIGMA) for _ in range(tasks)]
-    guessed = {str(number): seconds * rng.lognormvariate(0, OFF) for number, seconds in enumerate(durations)}
-    ids = list(guessed)
-    tracemalloc.start()
-    order = longest_first(ids, guessed)
-    deal = Deal(order, ranks)
-    thief = Stealing(deal, ranks - 1)
-    # Its own queue is empty, so it looks at all others: the most that it ever knows.
-    steps = thief.claim()
-    for place in range(deal.size(ranks - 1)):
-        next(steps)
-        with contextlib.suppress(StopIteration):
-            steps.send((place,))
-        steps = thief.claim()
-    next(steps)
-    memory = tracemalloc.get_traced_memory()[0]
-    tracemalloc.stop()
-    began = time.monotonic()
-    played = Simulation(order, durations, ranks, latency=0.005).play()
-    assert played.over and len(played.ended) == tasks and all(len(by) == 1 for by in played.started.values())
-    return {
-        "ranks": ranks,
-        "tasks": tasks,
-        "makespan": played.makespan,
-        "to_bound": played.makespan / max(sum(durations) / ranks, max(durations)),
-        "efficiency": sum(durations) / ranks / played.makespan,
-        "messages": played.messages,
-        "messages_a_task": played.messages / tasks,
-        "steals": played.steals,
-        "seconds_a_steal": played.idle / max(1, played.steals),
-        "memory_mb_a_rank": memory / 2**20,
-        "seconds_to_simulate": time.monotonic() - began,
-    }
-
-
 def table(rows: Sequence[Mapping[str, Any]]) -> str:
     """Writes rows as columns."""
     if not rows:
@@ -200,9 +158,10 @@ def _short(value: object) -> str:
 def main() -> None:
     """Measures and prints."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="three seeds and shorter tasks: within three minutes")
+    parser.add_argument("--quick", action="store_true", help="three seeds and three sizes: within three minutes")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--simulate", action="store_true", help="play batches in simulated time, also large ones")
+    parser.add_argument("--draw", type=Path, metavar="FILE", help="draw the speed-ups into an SVG or PNG file")
     chosen = parser.parse_args()
     result: dict[str, Any] = {}
     if chosen.simulate:
@@ -210,10 +169,14 @@ def main() -> None:
         result["simulated_orders"] = [_said(simulated_orders(tasks, ranks)) for tasks in TASKS for ranks in RANKS]
         result["simulated"] = [_said(simulate(*size)) for size in sizes]
     else:
-        seeds, seconds = (3, 1.5) if chosen.quick else (20, 3.0)
-        sizes = [(tasks, ranks) for tasks in TASKS for ranks in RANKS]
-        result["batches"] = [_said(compare(*size, seeds, seconds)) for size in sizes]
+        seeds = 3 if chosen.quick else 20
+        sizes = (
+            [(30, 8), (100, 8), (165, 4)] if chosen.quick else [(tasks, ranks) for tasks in TASKS for ranks in RANKS]
+        )
+        result["batches"] = [_said(compare(*size, seeds, SECONDS)) for size in sizes]
         result["short_tasks"] = [_said(short_tasks())]
+        if chosen.draw:
+            draw(result["batches"], chosen.draw)
     if chosen.json:
         print(json.dumps(result, indent=2))
         return

@@ -1,7 +1,8 @@
-"""What each rank of ``batch.py`` does: the same batches of tasks that wait, by kgot's scheduler or by a pool of mpi4py.
+"""What each rank of ``batch.py`` does: the same batches of tasks that wait, by kgot's scheduler or by another one.
 
 Run by mpiexec. Arguments: ``kgot`` or ``pool``, and a JSON file with a list of batches, each with ``durations`` and
-``estimates`` in seconds. The first rank prints one JSON line.
+``estimates`` in seconds. The first rank prints one JSON line. With ``ray`` it is one process that starts Ray, and the
+file has ``places`` and ``batches``.
 """
 
 from __future__ import annotations
@@ -115,6 +116,31 @@ def by_pool(batches: list[dict[str, list[float]]]) -> None:
     sys.stdout.write(json.dumps(makespans) + "\n")
 
 
+def by_ray(places: int, batches: list[dict[str, list[float]]]) -> None:
+    """Runs the same as tasks of Ray, in the order in which they stand."""
+    import ray
+
+    from kgot_ray.cluster import connected
+    from kgot_ray.settings import RaySettings
+
+    with connected(RaySettings(ranks=places)):
+        task = ray.remote(num_cpus=1)(wait)
+        # The workers are there before the clock runs.
+        ray.get([task.remote(0.3) for _ in range(4 * places)])
+        makespans = []
+        for batch in batches:
+            began = time.monotonic()
+            ray.get([task.remote(seconds) for seconds in batch["durations"]])
+            makespans.append(time.monotonic() - began)
+    sys.stdout.write(json.dumps(makespans) + "\n")
+
+
 if __name__ == "__main__":
     given = json.loads(Path(sys.argv[2]).read_text())
-    by_kgot(given) if sys.argv[1] == "kgot" else by_pool(given)
+    match sys.argv[1]:
+        case "kgot":
+            by_kgot(given)
+        case "pool":
+            by_pool(given)
+        case "ray":
+            by_ray(given["places"], given["batches"])

@@ -4,6 +4,7 @@ A graph of cities on a road is filled in; then come writes of one node and one e
 and the snapshot. ``write_rate_vs_driver`` is how many writes the backend does in the time in which the bare client does
 one, by the medians of writes that take turns; an embedded store has no bare client. ``find_change_ms`` is what finding
 new elements by a scan costs, ``change_ms`` a write that changes an existing node, after which the graph is read back.
+``script_ms`` is a write that the sandbox has to run; the others of ``networkx`` are plain statements, which are read.
 
     python benchmarks/stores.py [--sizes 100,1000,10000,100000] [--backends neo4j,rdf4j,...] [--json]
 
@@ -70,6 +71,14 @@ def change(name: str, number: int) -> str:
     }[language(name)]
 
 
+def script(number: int) -> str:
+    """Gives a write of one city and one road that has to be run: nothing but running it tells what it writes."""
+    return (
+        f'city = "Made " + str({number})\nG.add_node(city, label="City", population={number})\n'
+        f'G.add_edge(city, "City 5", type="ROAD", km={number})'
+    )
+
+
 def queries(name: str) -> Sequence[str]:
     """Gives a query for one city and one over all."""
     return {
@@ -134,6 +143,8 @@ class Measuring:
         row["change_ms"] = self._median(
             turns // 4, lambda number: backend.write(change(self._name, number), self._call())
         )
+        if language(self._name) == "python":
+            row["script_ms"] = self._median(turns // 4, lambda number: self._add(script(number)))
         for key, query in zip(("query_one_ms", "query_all_ms"), queries(self._name), strict=True):
             row[key] = self._median(turns // 4, lambda _, query=query: backend.query(query, self._call()))
         snapshot = backend.snapshot()
@@ -154,8 +165,8 @@ class Measuring:
     def _writes(self, turns: int) -> Row:
         """Lets backend and bare client take turns, so that whatever else the machine does hits both."""
         numbers = range(start := next(self._numbers) * 1_000, start + turns + 5)
-        if isinstance(self._bare, BareDriver):
-            self._bare.prepare(numbers)
+        if self._bare is not None:
+            self._bare.ready()
         ours: list[float] = []
         bare: list[float] = []
         for number in numbers:

@@ -7,6 +7,7 @@ what they need when they are called.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from kgot_core.contracts.solver import Solver
     from kgot_core.contracts.strategy import Strategy
     from kgot_core.contracts.tools import ToolContext, ToolPart
+    from kgot_core.contracts.trial import Trial
     from kgot_core.contracts.voter import Voter
     from kgot_core.graph.elements import GraphSnapshot
     from kgot_core.graph.losses import Losses
@@ -150,6 +152,8 @@ class ToolProvider(Provider):
         parts: Tells ``kgot doctor`` and ``kgot tools list`` what each place, such as a server, that the tools come from
             offers now.
         needs: What has to be set or given before there is any tool, in a few words; empty where there always is one.
+        trial: ``trial(settings, folder)`` gives what ``kgot plugins check`` tries the tools with, where the examples of
+            their descriptions need more than a small table: files, a server. It is closed after each test.
     """
 
     kind: ClassVar[ProviderKind] = "tool"
@@ -160,6 +164,7 @@ class ToolProvider(Provider):
     default: bool = True
     parts: Callable[[Any], Sequence[ToolPart]] | None = None
     needs: str = ""
+    trial: Callable[[Any, Path], AbstractContextManager[Trial]] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -40,9 +40,9 @@ def build(
 ) -> None:
     """Build the image that sandboxes.docker.image names, on the engine of sandboxes.docker.host."""
     from kgot_core.errors import UsageError
-    from kgot_core.sandboxes.docker_engine import connect, image_facts
-    from kgot_core.sandboxes.image_build import build_from_host, build_image, save_archive
-    from kgot_core.sandboxes.image_recipe import PACKAGES
+    from kgot_core.sandboxes.docker.engine import connect, image_facts
+    from kgot_core.sandboxes.image.build import build_from_host, build_image, save_archive
+    from kgot_core.sandboxes.image.recipe import PACKAGES
 
     if from_host and base:
         raise UsageError("--from-host takes no --base: it is made from the Python that runs here")

@@ -42,6 +42,8 @@ def list_tools(as_json: bool, options: SettingsOptions) -> None:
 @click.argument("name")
 @click.argument("arguments", nargs=-1, metavar="[KEY=VALUE]...")
 @click.option("--file", "files", metavar="PATH", multiple=True, help="Attach a file; may be repeated.")
+@click.option("--folder", "folders", metavar="DIR", multiple=True, help="Let tools search and read a folder.")
+@click.option("--allow-path", "allowed", metavar="PATH", multiple=True, help="Let tools read a file or folder.")
 @click.option("--model", metavar="SPEC", help="Model for tools that ask one, as provider:name.")
 @click.option("--out", metavar="DIR", help="Keep files that the tool makes there.")
 @click.option("--json", "as_json", is_flag=True, help="Print text, sources, files and usage as JSON.")
@@ -50,6 +52,8 @@ def call_tool(
     name: str,
     arguments: tuple[str, ...],
     files: tuple[str, ...],
+    folders: tuple[str, ...],
+    allowed: tuple[str, ...],
     model: str | None,
     out: str | None,
     as_json: bool,
@@ -59,7 +63,13 @@ def call_tool(
     from kgot_core.session.one_tool import call_tool as call
     from kgot_core.settings import Override
 
-    registry, settings = open_settings(options, [Override("models.graph.model", model, "--model")] if model else ())
+    values = {
+        "--model": ("models.graph.model", model),
+        "--folder": ("files.folders", folders),
+        "--allow-path": ("files.allow", allowed),
+    }
+    overrides = [Override(key, value, option) for option, (key, value) in values.items() if value]
+    registry, settings = open_settings(options, overrides)
     given = dict(_pair(text) for text in arguments)
     kept = Path(out).absolute() if out else None
     done = asyncio.run(call(registry, settings, name, given, [Path(path) for path in files], kept))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -70,7 +70,8 @@ class OpenContext:
         scope: The graph to open.
         folder: A folder of the run for the backend's own files, ``None`` for a run in memory.
         resume: The run goes on: a ``new`` graph starts empty, and the core fills it by ``apply``, change by change. No
-            id that comes in so is given again, also where its element was removed.
+            id that comes in so is given again, also where its element was removed. The notes of the run's calls in a
+            graph that is kept stay.
         slot: Leased server of a pool, empty where there is none.
         run: Id of the run, for messages; empty where the scope's name is it.
         sandbox: Where the backend may run model-written Python.
@@ -139,6 +140,14 @@ class GraphBackend(ABC):
     @abstractmethod
     def snapshot(self) -> GraphSnapshot:
         """Gives the whole graph with its neutral ids."""
+
+    def noted_calls(self) -> Collection[str]:
+        """Gives the ids of the run's calls whose writes the store itself notes as done, by whatever process.
+
+        Asked where a run goes on with a graph that is kept: what it had written last may not be in its record. A store
+        that keeps no such notes gives none, and such a run then ends.
+        """
+        return ()
 
     def cancel(self) -> None:  # noqa: B027 - a default: the core then gives the handle up
         """Makes running calls raise within a second; called from another thread."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from importlib.resources import files
 from string import Template
 
@@ -30,8 +31,17 @@ def tagged(tag: str, text: str, /, **attributes: object) -> str:
         attributes: Attributes of the tag; an empty one is left out.
     """
     shown = "".join(f' {name}="{_quoted(value)}"' for name, value in attributes.items() if value not in ("", None))
-    safe = text.replace(f"</{tag}", f"<\\/{tag}")
-    return f"<{tag}{shown}>\n{safe}\n</{tag}>"
+    return f"<{tag}{shown}>\n{kept_inside(tag, text)}\n</{tag}>"
+
+
+def kept_inside(tag: str, text: str) -> str:
+    """Writes a text so that it closes no tag of this name, in whatever letters and spaces its end is spelled.
+
+    Args:
+        tag: The tag's name.
+        text: What others wrote.
+    """
+    return re.sub(rf"<(?=\s*/\s*{re.escape(tag)})", r"<\\", text, flags=re.IGNORECASE)
 
 
 def _quoted(value: object) -> str:

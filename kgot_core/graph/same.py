@@ -33,9 +33,9 @@ def unlike(first: GraphSnapshot, second: GraphSnapshot, *, keys: bool = False) -
     The order of nodes, edges, labels and properties does not count, nor the case of a language tag. NaN is itself,
     1 and 1.0 differ.
     """
-    shown = [{node.id: _node_text(node, keys) for node in graph.nodes} for graph in (first, second)]
+    shown = [{node.id: node_text(node, keys) for node in graph.nodes} for graph in (first, second)]
     lines = [
-        Counter([*names.values(), *(f"{names[e.source]} -> {names[e.target]}: {_edge_text(e)}" for e in graph.edges)])
+        Counter([*names.values(), *(f"{names[e.source]} -> {names[e.target]}: {edge_text(e)}" for e in graph.edges)])
         for names, graph in zip(shown, (first, second), strict=True)
     ]
     found = [
@@ -56,16 +56,16 @@ def pairing(first: GraphSnapshot, second: GraphSnapshot) -> dict[str, str] | Non
     Returns:
         The ids of the first graph by those of the second; ``None`` where the graphs are not the same.
     """
-    shown = [{node.id: _node_text(node, True) for node in graph.nodes} for graph in (first, second)]
+    shown = [{node.id: node_text(node, True) for node in graph.nodes} for graph in (first, second)]
     cells = _Matching(first, second, shown).cells()
     if cells is None or len(first.edges) != len(second.edges):
         return None
     found = {other: mine for left, right in cells for (_, mine), (_, other) in zip(left, right, strict=True)}
     there: dict[tuple[str, str, str], list[str]] = {}
     for edge in first.edges:
-        there.setdefault((edge.source, edge.target, _edge_text(edge)), []).append(edge.id)
+        there.setdefault((edge.source, edge.target, edge_text(edge)), []).append(edge.id)
     for edge in second.edges:
-        same = there.get((found[edge.source], found[edge.target], _edge_text(edge)))
+        same = there.get((found[edge.source], found[edge.target], edge_text(edge)))
         if not same:
             return None
         found[edge.id] = same.pop(0)
@@ -77,12 +77,14 @@ def same_value(first: Value, second: Value) -> bool:
     return type(first) is type(second) and _text(first) == _text(second)
 
 
-def _node_text(node: Node, keys: bool) -> str:
+def node_text(node: Node, keys: bool) -> str:
+    """Gives what a node holds as one text, the same for nodes that hold the same; with its key where asked."""
     marks = [*([node.key] if keys else []), *(["inferred"] if node.inferred else [])]
     return f"node {json.dumps(sorted(set(node.labels)))} {_properties(node.properties)} {' '.join(marks)}".rstrip()
 
 
-def _edge_text(edge: Edge) -> str:
+def edge_text(edge: Edge) -> str:
+    """Gives what an edge holds as one text, without its ends."""
     return f"{json.dumps(edge.type)} {_properties(edge.properties)}{' inferred' if edge.inferred else ''}"
 
 
@@ -111,7 +113,7 @@ class _Matching:
         texts = {(side, node_id): text for side, names in enumerate(shown) for node_id, text in names.items()}
         for side, graph in enumerate((first, second)):
             for edge in graph.edges:
-                text, source, target = _edge_text(edge), (side, edge.source), (side, edge.target)
+                text, source, target = edge_text(edge), (side, edge.source), (side, edge.target)
                 if source == target:
                     loops.setdefault(source, []).append(text)
                     continue

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from kgot_core.contracts.servers import ContainerRecipe
 from kgot_core.errors import KgotError, SandboxError
 from kgot_core.pool.server import RunningServer
-from kgot_core.sandboxes.docker_engine import connect, told
+from kgot_core.sandboxes.docker.engine import connect, told
 from kgot_core.sandboxes.providers import DockerSettings
 
 if TYPE_CHECKING:

@@ -61,7 +61,7 @@ def how_started(servers: Servers | None, settings: Settings, docker: DockerSetti
         client.close()
         return "container"
     if wanted == "container":
-        from kgot_core.sandboxes.docker_engine import connect
+        from kgot_core.sandboxes.docker.engine import connect
 
         connect(docker)  # says why
         raise KgotError("the container engine has just come back", hint="try again")

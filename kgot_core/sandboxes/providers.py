@@ -63,28 +63,28 @@ class MontySettings:
 
 def check_bwrap(settings: BwrapSettings) -> Problem | None:
     """Builds a small jail and takes it down again."""
-    from kgot_core.sandboxes.bwrap import check
+    from kgot_core.sandboxes.bwrap.sandbox import check
 
     return check(settings)
 
 
 def open_bwrap(settings: BwrapSettings) -> Sandbox:
     """Gives the sandbox ``bwrap``."""
-    from kgot_core.sandboxes.bwrap import BwrapSandbox
+    from kgot_core.sandboxes.bwrap.sandbox import BwrapSandbox
 
     return BwrapSandbox(settings)
 
 
 def check_docker(settings: DockerSettings) -> Problem | None:
     """Asks the engine for the image."""
-    from kgot_core.sandboxes.docker import check
+    from kgot_core.sandboxes.docker.sandbox import check
 
     return check(settings)
 
 
 def open_docker(settings: DockerSettings) -> Sandbox:
     """Gives the sandbox ``docker``."""
-    from kgot_core.sandboxes.docker import DockerSandbox
+    from kgot_core.sandboxes.docker.sandbox import DockerSandbox
 
     return DockerSandbox(settings)
 
@@ -105,14 +105,14 @@ def open_sarus(settings: SarusSettings) -> Sandbox:
 
 def check_monty(settings: MontySettings) -> Problem | None:
     """Runs one expression."""
-    from kgot_core.sandboxes.monty import check
+    from kgot_core.sandboxes.monty.sandbox import check
 
     return check(settings)
 
 
 def open_monty(settings: MontySettings) -> Sandbox:
     """Gives the sandbox ``monty``."""
-    from kgot_core.sandboxes.monty import MontySandbox
+    from kgot_core.sandboxes.monty.sandbox import MontySandbox
 
     return MontySandbox(settings)
 

@@ -16,12 +16,12 @@ from pathlib import Path
 from kgot_core.contracts.sandbox import Prelude, PythonKind, Sandbox, SandboxLimits, SandboxSession
 from kgot_core.errors import SandboxError
 from kgot_core.providers import Problem
-from kgot_core.sandboxes.image_recipe import DESCRIPTION, SITE, ImageFacts
+from kgot_core.sandboxes.image.recipe import DESCRIPTION, SITE, ImageFacts
 from kgot_core.sandboxes.jail.environment import PACKAGES
-from kgot_core.sandboxes.jail_line import FLAGS, START
-from kgot_core.sandboxes.jail_process import JailProcess
 from kgot_core.sandboxes.providers import SarusSettings
-from kgot_core.sandboxes.worker_session import WorkerPlan, WorkerSession
+from kgot_core.sandboxes.worker.line import FLAGS, START
+from kgot_core.sandboxes.worker.process import JailProcess
+from kgot_core.sandboxes.worker.session import WorkerPlan, WorkerSession
 
 _INSTALL = "Sarus is installed by a cluster's administrators; elsewhere use bwrap, docker or monty"
 _LOAD = "where Docker runs: kgot sandbox build --archive kgot.tar; then here: sarus load kgot.tar kgot-sandbox"

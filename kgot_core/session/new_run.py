@@ -1,4 +1,4 @@
-"""The id of a new run, its task, and where its folder may be."""
+"""The id of a new run, its task, the files that its tools may read, and where its folder may be."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from pathlib import Path
 
 from kgot_core.contracts.task import Task
 from kgot_core.errors import UsageError
+from kgot_core.run.desks.files import FileShelf
 from kgot_core.run.record.journal import unicode_text
 from kgot_core.run.record.kept import EVENTS
+from kgot_core.settings.schema import FilesSettings
 
 
 def new_id() -> str:
@@ -47,3 +49,18 @@ def new_task(task: Task | str, attachments: Iterable[Path | str], redact: Callab
     files = (*task.files, *(Path(path) for path in attachments))
     # The record is what a repeated run begins with, so the run begins with what the record can hold.
     return replace(task, question=redact(unicode_text(task.question)), files=files)
+
+
+def new_shelf(task: Task, folder: Path | None, opened: FilesSettings) -> FileShelf:
+    """Gives the files that the tools of a new run may read, and the place for those that they make.
+
+    Args:
+        task: The task, for its attachments.
+        folder: The run's folder; without one nothing that is made stays.
+        opened: The settings ``files.*``.
+
+    Raises:
+        UsageError: A file or folder is not there or cannot be read.
+    """
+    made = folder / "files" if folder is not None else None
+    return FileShelf(task.files, made, [Path(path) for path in opened.folders], [Path(path) for path in opened.allow])

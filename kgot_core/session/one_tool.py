@@ -74,7 +74,8 @@ async def call_tool(
     Raises:
         UsageError: There is no such tool, it is not ready, or the arguments do not fit.
     """
-    shelf = FileShelf(files, out)
+    given = settings.core.files
+    shelf = FileShelf(files, out, [Path(path) for path in given.folders], [Path(path) for path in given.allow])
     journal = Journal("tool", None, sinks, redact=redactor(settings, ()))
     prompts = Prompts(Path(settings.core.prompts.dir) if settings.core.prompts.dir else None)
     sandbox, _ = open_sandbox(registry, settings)
@@ -87,11 +88,15 @@ async def call_tool(
     context = CallContext("", shelf, sandbox, models, embedding, journal, code.run, prompts.fill, opened.append)
     try:
         left_out: dict[str, str] = {}
-        specs, tools = await open_tools(journal, all_tools(registry, settings), context, left_out)
-        request = ToolCallRequest(name, _typed(_spec(name, specs, left_out), arguments))
+        entries = all_tools(registry, settings)
+        specs, tools = await open_tools(journal, entries, context, left_out)
+        needs = {entry.provider.name: entry.provider.needs for entry in entries}
+        spec = _spec(name, specs, left_out, needs.get(name, ""))
+        request = ToolCallRequest(name, _typed(spec, arguments))
         desk = ToolDesk(journal, specs, tools, settings.core.loop.max_tool_retries, context.enter, budget)
         if problem := desk.problem(request):
-            raise UsageError(problem, hint=f"kgot tools list {name} shows its arguments")
+            properties: Any = spec.parameters.get("properties") or {}
+            raise UsageError(problem, hint=f"its arguments: {', '.join(properties) or 'none'}")
         return OneCall(await desk.call("call", request), journal.usage)
     finally:
         await close_all([code.close, *reversed(opened), shelf.close])
@@ -144,12 +149,14 @@ def _embedder(registry: PluginRegistry, settings: Settings) -> tuple[Embedder | 
     return client, names.get(EMBEDDING, "")
 
 
-def _spec(name: str, specs: Sequence[ToolSpec], left_out: Mapping[str, str]) -> ToolSpec:
+def _spec(name: str, specs: Sequence[ToolSpec], left_out: Mapping[str, str], needs: str) -> ToolSpec:
     for spec in specs:
         if spec.name == name:
             return spec
     if name in left_out:
         raise UsageError(f"the tool {name} is not ready: {left_out[name]}")
+    if needs:
+        raise UsageError(f"the tool {name} is not there without what it needs: {needs}")
     names = [spec.name for spec in specs]
     hint = "kgot tools list tells what is missing, and why" if left_out else ""
     raise UsageError(unknown_tool(name, nearest(name, names), names), hint=hint)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from kgot_core.settings.batch import BatchSettings
 from kgot_core.settings.fields import setting
+from kgot_core.settings.limits import CAPS, LOOP, caps, loop_limits
 from kgot_core.settings.pool import PoolSettings
 
 if TYPE_CHECKING:
@@ -185,47 +186,6 @@ class ModelSettings:
     )
 
 
-LOOP: Mapping[str, Mapping[str, Any]] = MappingProxyType(
-    {
-        "num_next_steps_decision": {"help": "votes on Solve or Enhance in each iteration", "minimum": 1},
-        "max_retrieve_query_retry": {"help": "new queries after one that could not be used", "minimum": 0},
-        "max_query_fixing_retry": {"help": "repairs of one statement that fails", "minimum": 0},
-        "max_final_solution_parsing": {"help": "samples of the final parse", "minimum": 1},
-        "max_tool_retries": {"help": "retries of a tool call whose error may pass", "minimum": 0, "matters": False},
-        "max_iterations": {"help": "Enhance rounds", "minimum": 0},
-        "max_llm_attempts": {"help": "attempts of one model request", "minimum": 1, "matters": False},
-    }
-)
-"""What is said of the fields of :class:`~kgot_core.contracts.options.LoopLimits`, the settings ``loop.*``."""
-
-
-def _loop() -> LoopLimits:
-    from kgot_core.contracts.options import LoopLimits  # costs more than all the rest of this module
-
-    return LoopLimits()
-
-
-CAPS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
-    {
-        "max_cost": {
-            "help": "US dollars that a run may cost; refused where a price is unknown",
-            "above": 0,
-            "matters": False,
-        },
-        "max_tokens": {"help": "prompt and reply tokens that a run may use", "minimum": 1, "matters": False},
-        "deadline": {"help": "seconds that a run may take", "above": 0, "matters": False},
-        "reserve": {"help": "share of each cap that is kept for the last answer", "minimum": 0, "matters": False},
-    }
-)
-"""What is said of the fields of :class:`~kgot_core.contracts.options.Caps`, the settings ``caps.*``."""
-
-
-def _caps() -> Caps:
-    from kgot_core.contracts.options import Caps
-
-    return Caps()
-
-
 @dataclass(frozen=True)
 class CoreSettings:
     """The core's own settings, except those of models."""
@@ -245,8 +205,8 @@ class CoreSettings:
     checks: ChecksSettings = field(default_factory=ChecksSettings)
     clean: CleanSettings = field(default_factory=CleanSettings)
     prompts: PromptSettings = field(default_factory=PromptSettings)
-    loop: LoopLimits = field(default_factory=_loop, metadata={"fields": LOOP})
-    caps: Caps = field(default_factory=_caps, metadata={"fields": CAPS})
+    loop: LoopLimits = field(default_factory=loop_limits, metadata={"fields": LOOP})
+    caps: Caps = field(default_factory=caps, metadata={"fields": CAPS})
     voters: VoterSettings = field(default_factory=VoterSettings)
     votes: VotesSettings = field(default_factory=VotesSettings)
     tools: ToolsSettings = field(default_factory=ToolsSettings)

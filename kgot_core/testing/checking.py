@@ -21,6 +21,7 @@ from kgot_core.testing.sink_suite import SinkSuite
 from kgot_core.testing.solver_suite import SolverSuite
 from kgot_core.testing.strategy_suite import StrategySuite
 from kgot_core.testing.tool_suite import NoToolSuite, ToolSuite, offers_nothing
+from kgot_core.testing.tool_trial import TriedToolSuite
 from kgot_core.testing.voter_suite import VoterSuite
 
 
@@ -59,6 +60,8 @@ def _class(name: str, provider: Provider, settings: Any) -> type:
     if provider.kind != "model" and (problem := provider.check(settings)):
         # Once, and not for each test of the suite.
         return type(name, (), {"test_is_ready": _skipped(f"the {provider.kind} {provider.name}: {_line(problem)}")})
+    if isinstance(provider, ToolProvider) and provider.trial is not None:
+        return type(name, (TriedToolSuite,), {"provider": provider, "settings": settings})
     if isinstance(provider, ToolProvider) and offers_nothing(provider, settings):
         return type(name, (NoToolSuite,), {"provider": provider, "settings": settings})
     suites: Mapping[ProviderKind, type] = {

@@ -89,15 +89,15 @@ class ToolSuite(Suite):
 
         entry = ToolEntry(dataclasses.replace(self.provider, create=kept), setting.tools[0].settings)
         for _ in range(2):
-            _specs(dataclasses.replace(setting, tools=[entry]))
+            specs_of(dataclasses.replace(setting, tools=[entry]))
         assert not {id(tool) for tool in made[0]} & {id(tool) for tool in made[1]}, (
             "create makes new tools for each run"
         )
-        for spec in _specs(setting):
+        for spec in specs_of(setting):
             assert re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", spec.name), f"models take only plain names, not {spec.name!r}"
 
     def test_description_has_an_example(self, setting: Setting) -> None:
-        for spec in _specs(setting):
+        for spec in specs_of(setting):
             assert 20 <= len(spec.description) <= LONGEST, (
                 f"the description of {spec.name} has {len(spec.description)} characters, not 20 to {LONGEST}"
             )
@@ -108,7 +108,7 @@ class ToolSuite(Suite):
             assert not problem, f"the example in the description of {spec.name} does not fit its arguments: {problem}"
 
     def test_arguments_are_described(self, setting: Setting) -> None:
-        for spec in _specs(setting):
+        for spec in specs_of(setting):
             properties: Any = spec.parameters.get("properties", {})
             for name, schema in properties.items():
                 assert len(str(schema.get("description", ""))) >= 10, (
@@ -116,7 +116,7 @@ class ToolSuite(Suite):
                 )
 
     def test_example_call_works(self, setting: Setting) -> None:
-        for spec in _specs(setting):
+        for spec in specs_of(setting):
             result = self.called(setting, spec)
             assert not result.failed, f"{spec.name} fails when called as its example says: {result.text}"
             assert result.text != "(the tool gave nothing)", f"{spec.name} returns nothing"
@@ -124,7 +124,7 @@ class ToolSuite(Suite):
                 assert source.address, "a Source needs the address that it was read from"
 
     def test_failure_is_an_error(self, setting: Setting) -> None:
-        specs = {spec.name: spec for spec in _specs(setting)}
+        specs = {spec.name: spec for spec in specs_of(setting)}
         unknown = set(self.bad_calls) - set(specs)
         assert not unknown, f"bad_calls names {sorted(unknown)}, but the tools are {sorted(specs)}"
         calls = [(name, specs[name], arguments) for name, arguments in self.bad_calls.items()]
@@ -141,7 +141,7 @@ class ToolSuite(Suite):
         secret = [field.name for field in dataclasses.fields(settings) if field.metadata.get("secret")]
         known = dataclasses.replace(settings, **dict.fromkeys(secret, _SECRET))
         setting = dataclasses.replace(setting, tools=[ToolEntry(self.provider, known)])
-        for spec in _specs(setting):
+        for spec in specs_of(setting):
             for arguments in (None, *([self.bad_calls[spec.name]] if spec.name in self.bad_calls else [])):
                 shown = f"{spec} {self.called(setting, spec, arguments)}"
                 assert _SECRET not in shown, f"{spec.name} shows a secret of its settings to the model"
@@ -229,7 +229,7 @@ def _problem(call: ToolCallRequest) -> Any:
     return work
 
 
-def _specs(setting: Setting) -> Sequence[ToolSpec]:
+def specs_of(setting: Setting) -> Sequence[ToolSpec]:
     """Makes the tools in a run, and gives how they are offered."""
 
     async def work(run: Run) -> Sequence[ToolSpec]:

@@ -17,7 +17,7 @@ from typing import Any
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
-from kgot_core.sandboxes.image_recipe import PACKAGES
+from kgot_core.sandboxes.image.recipe import PACKAGES
 
 SECONDS = 240.0
 _LONGEST = 100

@@ -197,7 +197,7 @@ def test_a_replay_gives_equal_events(kind: str, folder: Path, monkeypatch: pytes
         "subprocess.Popen.__init__",
         "socket.socket.connect",
         "kgot_networkx.plugin.open_backend",
-        "kgot_core.sandboxes.monty.MontySandbox.open",
+        "kgot_core.sandboxes.monty.sandbox.MontySandbox.open",
         "langchain_core.language_models.BaseChatModel.agenerate",
     ):
         monkeypatch.setattr(outside, refuse)

@@ -93,6 +93,17 @@ def test_a_tool_called_by_hand_gives_its_text_and_needs_no_model(folder: Path) -
     assert done.stderr == "source: hills.csv\n"
 
 
+def test_a_tool_called_by_hand_reaches_what_the_user_opens_and_nothing_else(folder: Path) -> None:
+    (folder / "reports").mkdir()
+    for place in ("reports/dues.txt", "beside.txt"):
+        (folder / place).write_text("Harbour dues of 1952: 40\n")
+    found = kgot("tools", "call", "search_files", "query=dues", "--folder", "reports", *MONTY)
+    assert found.exit_code == 0 and 'file="dues.txt"' in found.stdout and "beside.txt" not in found.stdout, found.stderr
+    read = ("tools", "call", "inspect_file", f"path={folder / 'beside.txt'}", *MONTY)
+    assert kgot(*read, "--folder", "reports").exit_code == 1
+    assert "dues of 1952" in kgot(*read, "--allow-path", "beside.txt").stdout
+
+
 def test_arguments_are_typed_by_the_tools_schema() -> None:
     done = kgot("tools", "call", "add", "numbers=[1, 2]", "unit=3", "--json", "--plugin", "own.py", *MONTY)
     data = json.loads(done.stdout)
@@ -104,11 +115,12 @@ def test_arguments_are_typed_by_the_tools_schema() -> None:
     [
         (["add", "numbers=many"], 2, "numbers takes a JSON value, for example 3, true or [1, 2], not 'many'"),
         (["add", "numbers"], 2, "an argument is given as KEY=VALUE, not 'numbers'"),
-        (["add"], 2, "'numbers' is a required property"),
+        (["add"], 2, "'numbers' is a required property\n      its arguments: numbers, unit"),
         (["ad", "numbers=[1]"], 2, "there is no tool 'ad'; did you mean add?"),
         (["far", "numbers=[1]"], 2, "the tool far is not ready: no key is set (set far.key)"),
         (["trip", "word=it"], 1, "tripped over it"),
         (["ask_llm", "question=Why?"], 1, "no model is set"),
+        (["search_files", "query=x"], 2, "it needs: a folder that is open (--folder) or several attachments"),
     ],
 )
 def test_what_goes_wrong_is_one_clear_line(arguments: list[str], code: int, said: str) -> None:

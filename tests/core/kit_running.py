@@ -1,4 +1,4 @@
-"""Runs a file of faulty parts by pytest in a process of its own."""
+"""Runs files of faulty parts by pytest in a process of its own."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ import os
 import subprocess
 import sys
 from collections import defaultdict
+from collections.abc import Iterable
 from pathlib import Path
 from xml.etree import ElementTree
 
 
-def failures(file: Path, folder: Path) -> dict[str, dict[str, str]]:
+def failures(files: Iterable[Path], folder: Path) -> dict[str, dict[str, str]]:
     """Gives the tests that failed by test class (without ``Test``), with what they say; only classes that ran."""
     report = folder / "report.xml"
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-o", "addopts=", "--tb=short"]
-    command += ["--import-mode=importlib", f"--junitxml={report}", str(file)]
+    command += ["--import-mode=importlib", f"--junitxml={report}", *map(str, files)]
     env = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, env=env)
     assert report.exists(), done.stdout + done.stderr

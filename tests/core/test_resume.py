@@ -1,4 +1,4 @@
-"""A run that goes on: what is answered from its record, what is told and what is refused."""
+"""A run that goes on: what is answered from its record, and what is told."""
 
 from __future__ import annotations
 
@@ -7,67 +7,26 @@ import json
 import re
 import runpy
 import shutil
-from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import kgot_core
-from kgot_core.contracts.backend import OpenContext
 from kgot_core.contracts.sink import Sink
-from kgot_core.errors import ReplayDiverged, UsageError
-from kgot_core.providers import ToolProvider
+from kgot_core.errors import UsageError
 from kgot_core.run.record.folder import read_records
 from kgot_core.session.library import load_settings
 from kgot_core.session.replay import replay_run
 from kgot_core.sinks.memory import MemorySink
-from kgot_core.testing.memory_backend import MemoryBackend, MemoryStore
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "library"
 _breaking = runpy.run_path(str(FIXTURES / "breaking.py"))
 _story = _breaking["_story"]
-cut_off, course = _breaking["cut_off"], _breaking["course"]
-quick, opened, heights = (_story[name] for name in ("quick", "opened", "heights"))
-QUESTION, ANSWER, ENHANCE, SOLVE = (_story[name] for name in ("QUESTION", "ANSWER", "ENHANCE", "SOLVE"))
-
-
-async def begin(folder: Path, story: Any = None, settings: Mapping[str, Any] | None = None, **given: Any) -> Any:
-    files = given.pop("attachments", ())
-    async with opened(story, settings, **given) as session:
-        return await session.solve(QUESTION, folder=folder, attachments=files)
-
-
-async def go_on(folder: Path, story: Any = None, settings: Mapping[str, Any] | None = None, **given: Any) -> Any:
-    how = {name: given.pop(name) for name in ("question", "attachments", "force", "sinks") if name in given}
-    async with opened(story, settings, **given) as session:
-        return await session.resume(folder, **how)
-
-
-def place_of(folder: Path, kind: str, **fields: Any) -> int:
-    """Gives how many events there are before the first one of a kind."""
-    records = list(read_records(folder))
-    return next(
-        number
-        for number, record in enumerate(records)
-        if record["kind"] == kind and all(record[name] == value for name, value in fields.items())
-    )
-
-
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a whole run, which no test changes."""
-    folder = tmp_path_factory.mktemp("resume") / "whole"
-    asyncio.run(begin(folder))
-    return folder
-
-
-@pytest.fixture
-def broken(whole: Path, tmp_path: Path) -> Path:
-    """A run that was broken off while the graph was being written."""
-    cut_off(whole, tmp_path / "broken", place_of(whole, "graph_written"))
-    return tmp_path / "broken"
+cut_off, course, begin, go_on = (_breaking[name] for name in ("cut_off", "course", "begin", "go_on"))
+place_of, whole, broken = _breaking["place_of"], _breaking["whole"], _breaking["broken"]
+quick, opened, heights = _story["quick"], _story["opened"], _story["heights"]
+QUESTION, ANSWER = _story["QUESTION"], _story["ANSWER"]
 
 
 class Collecting(Sink):
@@ -194,6 +153,10 @@ async def test_a_run_that_goes_on_elsewhere_is_refused(tmp_path: Path) -> None:
         await asyncio.wait({running})
 
 
+def held(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
 @pytest.mark.parametrize(
     ("damage", "line"),
     [
@@ -217,144 +180,6 @@ async def test_a_record_that_cannot_be_understood_is_refused_and_left_alone(
     assert held(broken) == before
 
 
-def held(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
-
-
-CHANGES: dict[str, tuple[dict[str, Any], str]] = {
-    "question": ({"question": "Which hill is it?"}, "the question"),
-    "setting": ({"settings": {"loop.max_iterations": 3}}, r"the setting loop.max_iterations \(7 then, 3 now\)"),
-    "backend": ({"settings": {"backend": "rdf"}}, r"the backend \(networkx then, rdf now\)"),
-    "schema": ({"schema": {"type": "object"}}, "the answer's schema"),
-}
-
-
-@pytest.mark.parametrize("what", CHANGES)
-async def test_what_has_changed_is_refused_by_its_name(what: str, broken: Path) -> None:
-    before = (broken / "events.jsonl").read_bytes()
-    given, line = CHANGES[what]
-    with pytest.raises(UsageError, match=line) as refused:
-        await go_on(broken, quick(), given.get("settings"), **{n: v for n, v in given.items() if n != "settings"})
-    assert "--force" in refused.value.hint
-    assert list(read_records(broken)) and before.startswith((broken / "events.jsonl").read_bytes())
-
-
-@pytest.mark.parametrize(
-    ("change", "line"),
-    [
-        (lambda start: start.update(prompts="other"), r"this has changed: the prompts \(go on"),
-        (
-            lambda start: start["plan"]["models"].update(graph="openai:a"),
-            r"the model of graph \(openai:a then, Scripted",
-        ),
-        (lambda start: start["versions"].update({"kgot-networkx": "9"}), r"the package kgot-networkx \(9 then, "),
-        (lambda start: start["plan"]["sandbox"].update(name="bwrap"), r"the sandbox \(bwrap then, monty now\)"),
-        (lambda start: start["plan"].update(graph_schema="x"), "the graph's schema"),
-    ],
-)
-async def test_what_differs_from_the_record_is_refused_by_its_name(broken: Path, change: Any, line: str) -> None:
-    rewrite(broken, change)
-    with pytest.raises(UsageError, match=line):
-        await go_on(broken)
-
-
-def rewrite(folder: Path, change: Any) -> None:
-    """Changes a run's first event, with its long texts put back."""
-    lines = (folder / "events.jsonl").read_text().splitlines(keepends=True)
-    start = next(iter(read_records(folder)))
-    change(start)
-    (folder / "events.jsonl").write_text("".join([json.dumps(start) + "\n", *lines[1:]]))
-
-
-async def test_a_package_that_takes_no_part_may_change(broken: Path) -> None:
-    rewrite(broken, lambda start: start["versions"].update({"kgot-rdf": "0.0.1"}))
-    assert (await go_on(broken)).text == ANSWER
-
-
-@pytest.mark.parametrize("key", ["runs_dir", "graph.seconds", "loop.max_llm_attempts", "models.graph.timeout"])
-async def test_what_does_not_matter_may_change(key: str, broken: Path) -> None:
-    value = "elsewhere" if key == "runs_dir" else 9
-    assert (await go_on(broken, quick(), {key: value})).text == ANSWER
-
-
-async def test_with_force_recorded_answers_stay_and_what_follows_is_asked_in_the_new_way(broken: Path) -> None:
-    story = quick()
-    answer = await go_on(broken, story, {"loop.max_iterations": 3}, force=True)
-    assert (answer.text, story.asked) == (ANSWER, ["decide", "compute", "parse"])
-    [resumed] = (record for record in read_records(broken) if record["kind"] == "run_resumed")
-    assert resumed["changed"] == ["the setting loop.max_iterations (7 then, 3 now)"]
-    registry, _ = load_settings({}, broken, [])
-    with pytest.raises(ReplayDiverged, match="although something had changed"):
-        await replay_run(registry, broken, env={})
-
-
-async def test_attachments_are_looked_for_and_compared(tmp_path: Path) -> None:
-    table = tmp_path / "hills.csv"
-    table.write_text("Alderkop,700\n")
-    await begin(tmp_path / "whole", attachments=[table])
-    for name in ("moved", "changed", "unknown", "forced"):
-        cut_off(tmp_path / "whole", tmp_path / name, 8)
-    table.write_text("Alderkop,701\n")
-    with pytest.raises(UsageError, match=r"this has changed: the attachment hills\.csv \(go on"):
-        await go_on(tmp_path / "changed")
-    assert (await go_on(tmp_path / "forced", force=True)).text == ANSWER
-    table.unlink()
-    with pytest.raises(UsageError, match=r"the attachment hills\.csv is not at .* any more") as missing:
-        await go_on(tmp_path / "moved")
-    assert "--file" in missing.value.hint
-    (tmp_path / "new").mkdir()
-    (tmp_path / "new" / "hills.csv").write_text("Alderkop,700\n")
-    assert (await go_on(tmp_path / "moved", attachments=[tmp_path / "new" / "hills.csv"])).text == ANSWER
-    with pytest.raises(UsageError, match=r"no attachment valleys\.csv"):
-        await go_on(tmp_path / "unknown", attachments=["valleys.csv"])
-
-
-async def test_a_run_whose_record_was_changed_says_where_it_differs(broken: Path) -> None:
-    rewrite(broken, lambda start: start.update(question="Which hill is it?"))
-    with pytest.raises(ReplayDiverged, match="asks something else than the record at 1/decide/votes-1"):
-        await go_on(broken)
-    assert not (broken / "running.json").exists()
-
-
-def sending(taken: list[str], reached: asyncio.Event) -> dict[str, Any]:
-    """Offers a tool ``heights`` whose first call does not come to its end."""
-    from langchain_core.tools import StructuredTool
-
-    async def send(place: str) -> str:
-        """Sends somebody there."""
-        taken.append(place)
-        if len(taken) == 1:
-            reached.set()
-            await asyncio.Event().wait()
-        return "Alderkop 700 m, Birkfell 450 m"
-
-    return {"tools": [StructuredTool.from_function(coroutine=send, name="heights")]}
-
-
-@pytest.mark.parametrize("effect", ["read", "write"])
-async def test_a_writing_tool_that_was_broken_off_is_not_called_again_and_the_model_is_told(
-    effect: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made = ToolProvider
-    monkeypatch.setattr("kgot_core.session.tools.providers.ToolProvider", lambda **given: made(**given, effect=effect))
-    taken: list[str] = []
-    reached = asyncio.Event()
-    async with opened(quick(), **sending(taken, reached)) as session:
-        running = asyncio.create_task(session.solve(QUESTION, folder=tmp_path / "run"))
-        await asyncio.wait_for(reached.wait(), 30)
-        running.cancel()
-        await asyncio.wait({running})
-    told: list[str] = []
-
-    def extract(prompt: str) -> str:
-        told.append(prompt)
-        return str(_story["WRITE"])
-
-    answer = await go_on(tmp_path / "run", quick(extract=extract), **sending(taken, reached))
-    assert answer.text == ANSWER and len(taken) == (1 if effect == "write" else 2)
-    assert ("may or may not have taken effect" in told[0]) is (effect == "write")
-
-
 async def test_what_was_found_out_about_a_model_is_known_again(tmp_path: Path) -> None:
     story = quick()
     await begin(tmp_path / "whole", story, models={"graph": story.model(several=False)})
@@ -366,64 +191,6 @@ async def test_what_was_found_out_about_a_model_is_known_again(tmp_path: Path) -
     assert next(item for item in records if item["step"] == "2/decide/at-once")["value"] is False
     assert course(records) == course(list(read_records(tmp_path / "whole")))
     assert (tmp_path / "run" / "answer.json").read_bytes() == (tmp_path / "whole" / "answer.json").read_bytes()
-
-
-FACT = "```facts r1\n(Hill: Alderkop) height_m = 700\n(Hill: Birkfell) height_m = 450\n```"
-FIND = "SOLVE\nIt is there.\n```facts\nFIND ?height\n(Hill: ?name) height_m = ?height\n```"
-
-
-def kept(store: MemoryStore) -> dict[str, Any]:
-    """Offers a store that outlives the process, as a server does."""
-
-    def memory(context: OpenContext) -> MemoryBackend:
-        return MemoryBackend(context, store)
-
-    return {"backend": memory}
-
-
-async def test_a_write_that_was_committed_but_not_recorded_is_there_once(tmp_path: Path) -> None:
-    store = MemoryStore()
-    story = quick(extract=FACT, decide=lambda prompt: FIND if "Alderkop" in prompt else ENHANCE)
-    whole = await begin(tmp_path / "whole", story, {}, **kept(store))
-    assert whole.status == "answered", whole
-    [graph] = store.graphs.values()
-    held = graph.snapshot()
-    assert len(held.nodes) == 2
-    cut_off(tmp_path / "whole", tmp_path / "run", place_of(tmp_path / "whole", "graph_written"))
-    again = quick(extract=FACT, decide=lambda prompt: FIND if "Alderkop" in prompt else ENHANCE)
-    await go_on(tmp_path / "run", again, {}, **kept(store))
-    [graph] = store.graphs.values()
-    assert graph.snapshot() == held
-    assert (tmp_path / "run" / "answer.json").read_bytes() == (tmp_path / "whole" / "answer.json").read_bytes()
-
-
-async def test_a_store_that_is_not_empty_is_not_overwritten(broken: Path, whole: Path, tmp_path: Path) -> None:
-    class Full(MemoryBackend):
-        def __init__(self, context: OpenContext) -> None:
-            super().__init__(replace(context, scope=replace(context.scope, mode="keep"), resume=False), store)
-
-    store = MemoryStore()
-    story = quick(extract=FACT, decide=lambda prompt: FIND if "Alderkop" in prompt else ENHANCE)
-    await begin(tmp_path / "whole", story, {}, **kept(store))
-    cut_off(tmp_path / "whole", tmp_path / "run", place_of(tmp_path / "whole", "graph_written"))
-
-    def memory(context: OpenContext) -> MemoryBackend:
-        return Full(context)
-
-    answer = await go_on(tmp_path / "run", quick(), {}, backend=memory)
-    assert answer.status == "failed" and "the store holds 2 nodes already" in answer.reason
-
-
-async def test_a_tool_that_has_gone_or_changed_is_named(broken: Path) -> None:
-    def heights(place: str, unit: str) -> str:
-        """Gives the heights of hills in a unit."""
-        return ""
-
-    with pytest.raises(ReplayDiverged, match="the tool heights of this run is not there any more"):
-        await go_on(broken, tools=[])
-    with pytest.raises(ReplayDiverged, match="the tool heights is described in another way"):
-        await go_on(broken, tools=[heights])
-    assert (await go_on(broken)).text == ANSWER
 
 
 def test_from_a_script(broken: Path) -> None:

@@ -80,8 +80,8 @@ async def _failing_run(kit: ModuleType, folder: Path, case: str, monkeypatch: py
 
         return await kit.solve(**common, backend=Away())
     if case == "sandbox":
-        monkeypatch.setattr("kgot_core.sandboxes.bwrap.BwrapSandbox.open", _gone)
-        monkeypatch.setattr("kgot_core.sandboxes.monty.MontySandbox.open", _gone)
+        monkeypatch.setattr("kgot_core.sandboxes.bwrap.sandbox.BwrapSandbox.open", _gone)
+        monkeypatch.setattr("kgot_core.sandboxes.monty.sandbox.MontySandbox.open", _gone)
         return await kit.solve(**common, compute="```python\nprint(5)\n```")
     assert case == "side by side"
     blocks = "\n".join(f'```words\nNODE Lake "L{number}"\n```' for number in range(6)) + "\n```words\nMAKE\n```"

@@ -11,7 +11,7 @@ import pytest
 
 from kgot_core.contracts.sandbox import CodeJob, Prelude, Sandbox, SandboxLimits
 from kgot_core.errors import SandboxError
-from kgot_core.sandboxes.bwrap import check
+from kgot_core.sandboxes.bwrap.sandbox import check
 from kgot_core.sandboxes.providers import BWRAP, BwrapSettings
 from kgot_core.testing.sandbox_suite import ready_sandbox
 

@@ -10,9 +10,9 @@ import pytest
 from kgot_core.contracts.sandbox import CodeJob, Prelude, Sandbox, SandboxLimits
 from kgot_core.errors import SandboxError
 from kgot_core.providers import Problem
-from kgot_core.sandboxes.docker import check
-from kgot_core.sandboxes.docker_engine import connect
-from kgot_core.sandboxes.image_build import build_image, save_archive
+from kgot_core.sandboxes.docker.engine import connect
+from kgot_core.sandboxes.docker.sandbox import check
+from kgot_core.sandboxes.image.build import build_image, save_archive
 from kgot_core.sandboxes.providers import DOCKER, DockerSettings
 from kgot_core.testing.sandbox_suite import SandboxSuite, ready_sandbox
 

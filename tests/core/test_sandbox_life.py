@@ -12,7 +12,7 @@ import pytest
 
 from kgot_core.contracts.sandbox import CodeJob, Prelude, Sandbox, SandboxLimits
 from kgot_core.errors import SandboxError
-from kgot_core.sandboxes.docker_engine import connect
+from kgot_core.sandboxes.docker.engine import connect
 from kgot_core.sandboxes.providers import BWRAP, DOCKER, SARUS, BwrapSettings
 from kgot_core.testing.sandbox_suite import ready_sandbox
 

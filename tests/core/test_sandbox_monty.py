@@ -7,7 +7,7 @@ import pytest
 
 from kgot_core.contracts.sandbox import CodeJob, Prelude, Sandbox, SandboxLimits
 from kgot_core.errors import SandboxError
-from kgot_core.sandboxes.monty import MODULES, check
+from kgot_core.sandboxes.monty.sandbox import MODULES, check
 from kgot_core.sandboxes.providers import MONTY, MontySettings
 from kgot_core.testing.sandbox_suite import SandboxSuite, ready_sandbox
 
@@ -109,9 +109,9 @@ def test_result_that_is_forged_is_refused(session):
 
 
 def test_module_does_not_load_the_interpreter_s_binding():
-    source = importlib.util.find_spec("kgot_core.sandboxes.monty")
+    source = importlib.util.find_spec("kgot_core.sandboxes.monty.sandbox")
     assert source is not None and source.origin
-    code = "import sys; import kgot_core.sandboxes.monty; print('pydantic_monty' in sys.modules)"
+    code = "import sys; import kgot_core.sandboxes.monty.sandbox; print('pydantic_monty' in sys.modules)"
     import subprocess
     import sys
 

@@ -34,13 +34,13 @@ def test_modules_can_be_imported_where_unix_is_missing():
     names = (
         "providers",
         "auto",
-        "bwrap",
-        "worker_session",
-        "jail_process",
-        "bwrap_command",
+        "bwrap.sandbox",
+        "worker.session",
+        "worker.process",
+        "bwrap.command",
         "jail.seccomp",
         "files",
-        "monty",
+        "monty.sandbox",
         "jail.wire",
     )
     imports = "".join(f"import kgot_core.sandboxes.{name}\n" for name in names)

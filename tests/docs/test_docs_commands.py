@@ -64,6 +64,7 @@ def test_an_option_that_is_mentioned_exists(option: str) -> None:
         "--help",
         "--parallel",
         "--mca",
+        "--draw",
         "--mpi",
         "--oversubscribe",
         "--quick",

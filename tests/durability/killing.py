@@ -8,9 +8,9 @@ import re
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import t3
 
@@ -20,6 +20,7 @@ from kgot_core.run.record.recorded import standing
 HERE = Path(__file__).parent
 ARGUMENTS = ["--quiet", "--model", "import:t3:model", "--backend", "networkx", "--set", "sandbox=monty"]
 KILLED = -9
+Command: TypeAlias = Callable[..., tuple[int, str]]
 TASKS = 10
 BATCH = ["batch", "tasks.jsonl", "--out", "runs", "--jobs", str(TASKS), *ARGUMENTS[1:]]
 
@@ -30,25 +31,29 @@ def write_tasks(folder: Path) -> None:
     (folder / "tasks.jsonl").write_text("".join(json.dumps(task) + "\n" for task in tasks))
 
 
-def command(folder: Path, arguments: list[str], **variables: str) -> subprocess.Popen[str]:
-    """Starts a process in a folder, with the tests' model."""
+def environment(folder: Path, **variables: str) -> dict[str, str]:
+    """Gives an environment with the tests' model, in which requests are noted in the file ``paid`` of a folder."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("KGOT_", "OPENAI_"))}
-    env = {**kept, "KGOT_CONFIG_DIR": str(folder / "config"), "PYTHONPATH": os.pathsep.join([str(HERE), *sys.path])}
-    return subprocess.Popen(
-        [sys.executable, *arguments],
-        cwd=folder,
-        env={**env, "PAID": str(folder / "paid"), **variables},
-        text=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
+    own = {
+        "KGOT_CONFIG_DIR": str(folder / "config"),
+        "PYTHONPATH": os.pathsep.join([str(HERE), *sys.path]),
+        "PAID": str(folder / "paid"),
+    }
+    return {**kept, **own, **variables}
 
 
 def kgot(folder: Path, *arguments: str, **variables: str) -> tuple[int, str]:
-    """Runs a command to its end."""
-    process = command(folder, ["-m", "kgot_core", *arguments], **variables)
-    out, err = process.communicate(timeout=120)
-    return process.returncode, out + err
+    """Runs a command to its end, as a program; gives its exit code and what it said."""
+    done = subprocess.run(
+        [sys.executable, "-m", "kgot_core", *arguments],
+        cwd=folder,
+        env=environment(folder, **variables),
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        timeout=300,
+    )
+    return done.returncode, done.stdout
 
 
 def ended(run: Path) -> bytes:

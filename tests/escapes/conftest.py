@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kgot_core.contracts.sandbox import CodeJob, Prelude, SandboxLimits, SandboxSession
-from kgot_core.sandboxes.docker_engine import connect
+from kgot_core.sandboxes.docker.engine import connect
 from kgot_core.sandboxes.providers import BWRAP, DOCKER, MONTY, SARUS, BwrapSettings, MontySettings
 from kgot_core.testing.sandbox_suite import ready_sandbox
 

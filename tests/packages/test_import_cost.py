@@ -58,3 +58,15 @@ def test_listing_plugins_loads_their_modules_but_no_driver(arguments: list[str],
     assert "kgot_networkx" in found
     assert {"networkx"} <= drivers()
     assert not found & (drivers() | HEAVY - {"pluggy", "pydantic"})
+
+
+def test_a_run_loads_no_driver_of_what_it_does_not_use(tmp_path: Path) -> None:
+    story = ROOT / "tests" / "fixtures" / "library"
+    given = ["--model", "import:story:scripted", "--backend", "networkx", "--set", "sandbox=monty", "--quiet"]
+    arguments = ["run", "By how many metres is the higher of the two hills above the lower one?", *given]
+    code = f"import sys\nsys.path.insert(0, {str(story)!r})\nfrom kgot_core.cli import main\nmain({arguments})"
+    found = loaded(code, tmp_path)
+    assert {"langchain_core", "kgot_tools_mcp", "kgot_tools_web"} <= found
+    unused = {"mcp", "mcp_types", "mpi4py", "neo4j", "pyoxigraph", "ray", "rdflib"}
+    unused |= {"faster_whisper", "openai", "playwright", "pypdfium2", "rapidocr", "docker"}
+    assert not found & unused

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from kgot_core.pool.container import POOL_LABEL
-from kgot_core.sandboxes.docker_engine import connect
+from kgot_core.sandboxes.docker.engine import connect
 
 pytestmark = pytest.mark.xdist_group("docker")
 

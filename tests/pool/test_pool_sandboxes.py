@@ -16,7 +16,7 @@ from docker.errors import NotFound
 from kgot_core.contracts.sandbox import CodeJob, Prelude, Sandbox, SandboxLimits, SandboxSession
 from kgot_core.errors import SandboxError
 from kgot_core.pool.sandboxes import SlotSandboxes
-from kgot_core.sandboxes.docker_engine import connect
+from kgot_core.sandboxes.docker.engine import connect
 from kgot_core.sandboxes.providers import BWRAP, DOCKER, BwrapSettings
 from kgot_core.testing.sandbox_suite import ready_sandbox
 

@@ -16,9 +16,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kgot_core.errors import SandboxError
-from kgot_core.sandboxes.docker_engine import connect
-from kgot_core.sandboxes.image_build import build_from_host
-from kgot_core.sandboxes.image_recipe import PACKAGES
+from kgot_core.sandboxes.docker.engine import connect
+from kgot_core.sandboxes.image.build import build_from_host
+from kgot_core.sandboxes.image.recipe import PACKAGES
 from kgot_core.sandboxes.providers import DockerSettings
 
 IMAGE = "kgot-sandbox-test"

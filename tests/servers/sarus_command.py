@@ -8,7 +8,7 @@ import sys
 import tarfile
 from pathlib import Path
 
-from kgot_core.sandboxes.image_host import HostImage
+from kgot_core.sandboxes.image.host import HostImage
 from kgot_core.sandboxes.providers import SarusSettings
 
 STAND_IN = Path(__file__).parents[1] / "fixtures" / "sarus" / "sarus.py"

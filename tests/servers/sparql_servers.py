@@ -99,20 +99,21 @@ _GUARDED = """\
 
 
 @contextlib.contextmanager
-def running(name: str, port: int = 0, location: Path | None = None) -> Iterator[Server]:
+def running(name: str, port: int = 0, location: Path | None = None, heap_mb: int = 512) -> Iterator[Server]:
     """Runs a server for the time of the block.
 
     Args:
         name: One of ``NAMES``, or ``fuseki-guarded``, which asks for one of ``USERS``.
         port: Its port; a free one where none is given.
         location: Where Oxigraph keeps its data; in memory where it is not given.
+        heap_mb: Memory of a server in Java, in MiB.
 
     Raises:
         Missing: It cannot run on this machine.
     """
     with tempfile.TemporaryDirectory(prefix=f"kgot-{name}-", ignore_cleanup_errors=True) as folder:
         port = port or free_port()
-        command, env, alive = _command(name, port, Path(folder))
+        command, env, alive = _command(name, port, Path(folder), heap_mb)
         if location is not None:
             command += ["--location", str(location)]
         with (Path(folder) / "log").open("wb") as log:
@@ -147,7 +148,7 @@ def _server(name: str, port: int, process: subprocess.Popen[bytes]) -> Server:
         return Server(name, place, f"{place}/statements", process)
 
 
-def _command(name: str, port: int, folder: Path) -> tuple[list[str], dict[str, str], str]:
+def _command(name: str, port: int, folder: Path, heap_mb: int) -> tuple[list[str], dict[str, str], str]:
     env = dict(os.environ)
     root = f"http://127.0.0.1:{port}"
     if name == "oxigraph":
@@ -158,7 +159,7 @@ def _command(name: str, port: int, folder: Path) -> tuple[list[str], dict[str, s
         # Without a limit of its own it goes on with a query whose client has left, and takes a whole processor.
         command = [found, "serve", "--bind", f"127.0.0.1:{port}", "--timeout-s", "15"]
         return command, env, f"{root}/query?query=ASK%7B%7D"
-    java = [need_java(), "-Xmx512m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]
+    java = [need_java(), f"-Xmx{heap_mb}m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]
     lib = HERE / "lib"
     if name.startswith("fuseki"):
         env["FUSEKI_BASE"] = str(folder / "base")

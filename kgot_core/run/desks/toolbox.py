@@ -217,7 +217,16 @@ def describe(tool: BaseTool) -> ToolSpec:
 
     function = convert_to_openai_tool(tool)["function"]
     parameters = function.get("parameters") or {"type": "object", "properties": {}}
-    return ToolSpec(function["name"], function.get("description", ""), parameters)
+    properties = {name: _told(schema) for name, schema in parameters.get("properties", {}).items()}
+    return ToolSpec(function["name"], function.get("description", ""), {**parameters, "properties": properties})
+
+
+def _told(schema: Any) -> Any:
+    """Leaves out of an argument's schema what a model can do without: that nothing is given where nothing is given."""
+    if not isinstance(schema, dict):
+        return schema
+    empty = {"default": ("", False, None), "minLength": (1,)}
+    return {key: value for key, value in schema.items() if key not in empty or value not in empty[key]}
 
 
 def _is_async(tool: BaseTool) -> bool:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from kgot_core.contracts.prompts import tagged
+from kgot_core.contracts.prompts import kept_inside, tagged
 from kgot_core.contracts.run import Run
 from kgot_core.contracts.tools import ToolResult
 from kgot_core.models.tokens import estimate_tokens
@@ -84,7 +84,7 @@ def _shown(result: ToolResult, tokens: int) -> str:
 
 def _inside(text: str) -> str:
     """Keeps a result from closing the tag that all results stand in; its own tag is kept by ``tagged``."""
-    return text.replace("</new_information", "<\\/new_information")
+    return kept_inside("new_information", text)
 
 
 def _shares(sizes: Sequence[int], tokens: int) -> list[int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from kgot_core.contracts.backend import Call, GraphBackend, Row
@@ -18,9 +18,13 @@ class Renamed(GraphBackend):
         backend: The open store.
         ids: The run's ids by those that the store gives now.
         used: Ids that the run has known; none of them is given to another element.
+        unrecorded: Ids of calls whose writes are done but not recorded. They are not done again, and what they did is
+            told with the next write.
     """
 
-    def __init__(self, backend: GraphBackend, ids: Mapping[str, str], used: Iterable[str]) -> None:
+    def __init__(
+        self, backend: GraphBackend, ids: Mapping[str, str], used: Iterable[str], unrecorded: Iterable[str] = ()
+    ) -> None:
         self.dialect = backend.dialect
         self.concurrency = backend.concurrency
         self.features = backend.features
@@ -28,12 +32,17 @@ class Renamed(GraphBackend):
         self._outer = dict(ids)
         self._inner = {outer: inner for inner, outer in ids.items()}
         self._used = {*used, *self._inner}
+        self._unrecorded = frozenset(unrecorded)
+        self._behind = bool(self._unrecorded)
         self._lock = threading.Lock()
 
     def write(self, chain: str, call: Call) -> GraphChange | None:
         """Runs one block; see :class:`~kgot_core.contracts.backend.GraphBackend`."""
-        change = self._backend.write(chain, call)
-        return None if change is None else self._told(change)
+        change = None if call.id in self._unrecorded else self._backend.write(chain, call)
+        with self._lock:
+            # Only a comparison with the whole graph tells what the record lacks.
+            behind, self._behind = self._behind, False
+        return None if change is None or behind else self._told(change)
 
     def query(self, statement: str, call: Call) -> Sequence[Row]:
         """Runs a reading statement; rows hold no ids."""
@@ -41,6 +50,9 @@ class Renamed(GraphBackend):
 
     def apply(self, change: GraphChange, call: Call) -> None:
         """Takes neutral elements in."""
+        self._behind = False
+        if call.id in self._unrecorded:
+            return
         with self._lock:
             there = set(self._outer) if change.added else set()
             for element in change.added:
@@ -61,6 +73,10 @@ class Renamed(GraphBackend):
         with self._lock:
             nodes = [replace(node, id=self._known(node.id)) for node in found.nodes]
             return GraphSnapshot(tuple(nodes), tuple(map(self._edge_outward, found.edges)))
+
+    def noted_calls(self) -> Collection[str]:
+        """Gives the calls that the store notes as done."""
+        return self._backend.noted_calls()
 
     def cancel(self) -> None:
         """Ends running calls."""

@@ -12,6 +12,7 @@ from kgot_core.errors import Refused, ReplayDiverged
 from kgot_core.events import GraphOpened, GraphWritten
 from kgot_core.graph.elements import GraphChange, GraphSnapshot, change_from_json, snapshot_from_json
 from kgot_core.graph.fold import TaskGraph, compare
+from kgot_core.graph.nearest import nearest
 from kgot_core.graph.same import pairing, unlike
 from kgot_core.run.record.journal import Journal
 from kgot_core.run.record.renamed import Renamed
@@ -30,7 +31,8 @@ def restore_store(
     """Opens the store and sets it to what the record says: what it held at first, then each recorded change.
 
     The changes are applied one by one, so that the store's own numbering comes to where it was. No statement is run.
-    A graph that was kept is not set: it has to be as the run left it, and its elements get the ids that they had.
+    A graph that was kept is not set: it has to be as the run left it, and its elements get the ids that they had. It
+    may hold more than the record where the store notes writes of the run that are not recorded.
 
     Args:
         journal: The run's journal.
@@ -58,8 +60,12 @@ def restore_store(
         return backend
     if held.nodes or context.scope.mode != "new":
         ids = {element.id: element.id for element in held.elements()} if same else pairing(before, held)
+        unrecorded = () if ids is not None or context.scope.mode == "new" else _unrecorded(journal, backend)
+        if ids is None and unrecorded:
+            ids = nearest(before, held)
         if ids is not None:
-            return Renamed(backend, ids, (element_id for change in changes for element_id in _ids(change)))
+            used = (element_id for change in changes for element_id in _ids(change))
+            return Renamed(backend, ids, used, unrecorded)
     if context.scope.mode != "new":
         raise Refused(_how_it_differs(before, held), hint=ANEW)
     if held.nodes:
@@ -75,6 +81,12 @@ def restore_store(
             f"the store cannot hold the graph as it was: {difference.size} elements differ", hint=FORCE
         )
     return backend
+
+
+def _unrecorded(journal: Journal, backend: GraphBackend) -> tuple[str, ...]:
+    """Gives the ids of the run's calls that the store has done and the record does not hold."""
+    recorded = {f"{journal.run}:{step}" for step, _ in journal.recorded.events(GraphWritten)}
+    return tuple(call for call in backend.noted_calls() if call.startswith(f"{journal.run}:") and call not in recorded)
 
 
 def _ids(change: GraphChange) -> Iterator[str]:

@@ -1,1 +1,1 @@
-"""The recipe of the image for the sandboxes ``docker`` and ``sarus``."""
+"""The image of the sandboxes ``docker`` and ``sarus``: its recipe, and what builds it."""

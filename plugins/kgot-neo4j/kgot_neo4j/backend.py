@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -102,6 +102,10 @@ class Neo4jBackend(GraphBackend):
         """Reads the graph back from the store."""
         self._transactions.resync()
         return self._record.snapshot()
+
+    def noted_calls(self) -> Collection[str]:
+        """Gives the calls that are noted in the database; see :mod:`kgot_neo4j.lease`."""
+        return self._transactions.noted()
 
     def load(self) -> None:
         """Reads what the database holds at the beginning."""

@@ -41,8 +41,10 @@ SET l._kgot_beat = timestamp() RETURN 1
 """
 _RELEASE = f"MATCH (l:{RESERVED} {{_kgot_id: 'hold'}}) WHERE l._kgot_holder = $holder SET l._kgot_holder = ''"
 _START = f"""
-MATCH (c:{RESERVED}) WHERE c._kgot_id <> 'hold' DELETE c
-WITH count(*) AS gone
+CALL {{
+  MATCH (c:{RESERVED}) WHERE c._kgot_id <> 'hold' AND NOT any(run IN $kept WHERE c._kgot_id STARTS WITH run) DELETE c
+}}
+CALL {{ MATCH (c:{RESERVED}) WHERE c._kgot_id <> 'hold' SET c._kgot_nodes = 0, c._kgot_edges = 0 }}
 CREATE (:{RESERVED} {{_kgot_id: 'graph', _kgot_run: $run, _kgot_own: $own, _kgot_nodes: $nodes, _kgot_edges: $edges}})
 """
 
@@ -131,11 +133,18 @@ class Lease:
         threading.Thread(target=self._beat, daemon=True, name="kgot-neo4j-lease").start()
         return state
 
-    def start(self, own: bool, nodes: int, edges: int) -> None:
-        """Begins a graph: forgets the writes of earlier ones and notes what is there."""
+    def start(self, own: bool, nodes: int, edges: int, goes_on: bool) -> None:
+        """Begins a graph: forgets the writes of earlier ones and notes what is there.
+
+        Args:
+            own: kgot has made all that is in it.
+            nodes: Nodes that are there.
+            edges: Relationships.
+            goes_on: The run has written into it before; the notes of its calls stay.
+        """
         with self._connection.session(write=True) as session:
             told = {"run": self._run, "own": own, "nodes": nodes, "edges": edges}
-            session.run(_START, told).consume()
+            session.run(_START, told, kept=[f"call {self._run}:"] if goes_on else []).consume()
 
     def release(self) -> None:
         """Gives the hold back. Idempotent."""

@@ -86,7 +86,7 @@ def _opened(connection: Connection, settings: Neo4jSettings, context: OpenContex
         if not keep and not state.empty:
             clear(connection)
         # What was to be kept is no later run's to clear.
-        lease.start(not keep, state.nodes if keep else 0, state.edges if keep else 0)
+        lease.start(not keep, state.nodes if keep else 0, state.edges if keep else 0, keep and context.resume)
         backend = Neo4jBackend(connection, lease)
         if keep:
             backend.load()

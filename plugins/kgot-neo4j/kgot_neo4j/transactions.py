@@ -33,6 +33,7 @@ WITH l._kgot_holder = $holder AS ours, c._kgot_attempt = $attempt AS fresh
 RETURN ours, fresh, nodes, edges
 """
 NOTED = f"MATCH (c:{RESERVED} {{_kgot_id: $id}}) RETURN count(c)"
+_ALL_NOTED = f"MATCH (c:{RESERVED}) WHERE c._kgot_id STARTS WITH 'call ' RETURN collect(substring(c._kgot_id, 5))"
 
 
 class _AlreadyApplied(Exception):
@@ -103,6 +104,20 @@ class Transactions:
     def _noted(self, call: Call) -> bool:
         with self._connection.session(write=True) as session:
             return bool(session.run(NOTED, id=f"call {call.id}").single(strict=True)[0])
+
+    def noted(self) -> Sequence[str]:
+        """Gives the ids of all calls that are noted.
+
+        Raises:
+            StoreError: They cannot be read.
+        """
+        try:
+            with self._connection.session() as session:
+                return list(session.run(_ALL_NOTED).single(strict=True)[0])
+        except Exception as error:
+            if not is_driver_error(error):
+                raise
+            raise translated(error) from None
 
     def _once(self, work: Work, call: Call, seconds: float, applying: Applying | None) -> GraphChange:
         with (

@@ -104,6 +104,6 @@ async def test_a_name_for_a_graph_is_refused(keys: dict[str, Any]) -> None:
         await run(story("-"), {**keys, "graph.name": "hills"}, keep_graph=True)
 
 
-@pytest.mark.parametrize("kind", ["given", "kept"])
+@pytest.mark.parametrize("kind", ["given", "kept", "unrecorded"])
 async def test_a_run_that_was_broken_off_goes_on(kind: str, keys: dict[str, Any], tmp_path: Path) -> None:
     await GONE_ON[kind](tmp_path, keys, story)

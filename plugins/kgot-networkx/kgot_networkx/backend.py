@@ -7,10 +7,11 @@ from collections.abc import Sequence
 
 from kgot_core.contracts.backend import Call, GraphBackend, OpenContext, Row
 from kgot_core.contracts.sandbox import CodeResult
-from kgot_core.errors import QueryError, Refused
+from kgot_core.errors import QueryError, Refused, StoreUnavailable
 from kgot_core.graph.elements import GraphChange, GraphSnapshot
 from kgot_networkx.dialect import dialect
 from kgot_networkx.engine import open_engine
+from kgot_networkx.plain import plain_change
 from kgot_networkx.reading import read_report
 from kgot_networkx.record import GraphRecord
 from kgot_networkx.rows import read_rows
@@ -35,12 +36,16 @@ class NetworkxBackend(GraphBackend):
         self._record = GraphRecord()
         self._applied: dict[str, GraphChange] = {}
         self._cancels = 0
+        self._closed = False
         self._jobs = threading.Lock()
         self._records = threading.Lock()
         self._engine = open_engine(context.sandbox, settings, self._record.whole_state)
 
     def write(self, chain: str, call: Call) -> GraphChange:
-        """Runs a script that changes ``G``; see :class:`~kgot_core.contracts.backend.GraphBackend`."""
+        """Does what a script does to ``G``: one of plain statements is read, any other runs in the sandbox.
+
+        See :class:`~kgot_core.contracts.backend.GraphBackend`.
+        """
         if self._read_only:
             raise Refused("the graph was opened for reading only")
         cancels = self._cancels
@@ -49,20 +54,37 @@ class NetworkxBackend(GraphBackend):
                 return self._applied[call.id]
             self._stop_if(cancels)
             script = self._script(chain, query=False)
-            report = self._engine.write(script, call)
-            self._stop_if(cancels)
-            try:
-                step = read_report(self._record, report.change)
-            except ValueError as error:
-                # Not accepted: the worker's state is replaced before the next script.
-                raise QueryError(f"the script damaged the graph's own bookkeeping: {error}") from None
+            change = self._read_write(script)
+            if change is None:
+                change = self._run_write(script, call, cancels)
+            self._applied[call.id] = change
+            return change
+
+    def _read_write(self, script: Script) -> GraphChange | None:
+        """Takes in what a script of plain statements does; ``None`` where it has to be run."""
+        step = plain_change(self._record, script.steps) if script.steps else None
+        if step is None:
+            return None
+        if step.change:
             with self._records:
                 self._record.fold(step)
-            self._engine.accept(report.version)
-            if script.elsewhere and not step.change:
-                raise QueryError(f"nothing was written: G is the graph, but the script wrote into {script.elsewhere}")
-            self._applied[call.id] = step.change
-            return step.change
+            self._engine.changed(self._record.state_of(step.change))
+        return step.change
+
+    def _run_write(self, script: Script, call: Call, cancels: int) -> GraphChange:
+        report = self._engine.write(script, call)
+        self._stop_if(cancels)
+        try:
+            step = read_report(self._record, report.change)
+        except ValueError as error:
+            # Not accepted: the worker's state is replaced before the next script.
+            raise QueryError(f"the script damaged the graph's own bookkeeping: {error}") from None
+        with self._records:
+            self._record.fold(step)
+        self._engine.accept(report.version)
+        if script.elsewhere and not step.change:
+            raise QueryError(f"nothing was written: G is the graph, but the script wrote into {script.elsewhere}")
+        return step.change
 
     def query(self, statement: str, call: Call) -> Sequence[Row]:
         """Runs a script on a copy of the graph; one that changes it is refused."""
@@ -94,7 +116,8 @@ class NetworkxBackend(GraphBackend):
         self._engine.cancel()
 
     def close(self) -> None:
-        """Ends the sandbox session."""
+        """Ends the sandbox session; calls that come later raise StoreUnavailable."""
+        self._closed = True
         self._engine.close()
 
     def _refuse_change(self, result: CodeResult) -> None:
@@ -108,7 +131,9 @@ class NetworkxBackend(GraphBackend):
             raise QueryError("a query may not change the graph, so nothing was kept; work on H = G.copy() instead")
 
     def _stop_if(self, cancels: int) -> None:
-        """Ends a call that was cancelled since it began."""
+        """Ends a call that was cancelled since it began, or that comes after the graph was closed."""
+        if self._closed:
+            raise StoreUnavailable("the graph was closed")
         if self._cancels != cancels:
             raise QueryError("the script was cancelled; nothing was changed")
 

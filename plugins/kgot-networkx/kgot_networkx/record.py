@@ -133,6 +133,13 @@ class GraphRecord:
             "pairs": [self._pair_state(*pair) for pair in pairs if all(end in self._nodes for end in pair)],
         }
 
+    def state_of(self, change: GraphChange) -> dict[str, JsonValue]:
+        """Gives the elements that a folded change added or changed in that form, edges with those beside them."""
+        elements = (*change.added, *change.changed)
+        nodes = [element.id for element in elements if isinstance(element, Node)]
+        pairs = dict.fromkeys((element.source, element.target) for element in elements if isinstance(element, Edge))
+        return self.state(nodes, pairs)
+
     def whole_state(self) -> dict[str, JsonValue]:
         """Gives the whole graph in that form."""
         return {"all": True, **self.state(self._nodes, self._pairs)}

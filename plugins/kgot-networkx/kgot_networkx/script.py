@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from kgot_core.errors import QueryError
 from kgot_networkx.parsing import parse
+from kgot_networkx.plain import PlainStep, plain_steps
 
 LAST = "kg_last"
 # Ways to change a dictionary or a list that pass its own methods by.
@@ -26,11 +27,13 @@ class Script:
         code: The script; each statement stands on the line on which the model wrote it.
         unusual: It may change a dictionary in ways that leave no mark there.
         elsewhere: A graph of its own that it begins at the top level, empty where there is none.
+        steps: All that it does, where that can be told by reading it; none where it has to be run.
     """
 
     code: str
     unusual: bool = False
     elsewhere: str = ""
+    steps: tuple[PlainStep, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -75,7 +78,8 @@ def prepare(text: str, *, limit: int, query: bool, subset: bool) -> Script:
     if query and (name := _assigned(tree)):
         code += f"\n{LAST} = {name}"
     own = next((name for name in begun.values() if name != "G"), "")
-    return Script(code, unusual=bool(_UNUSUAL.search(text)), elsewhere=own)
+    steps = () if query else plain_steps([statement for statement in tree.body if begun.get(statement) != "G"])
+    return Script(code, unusual=bool(_UNUSUAL.search(text)), elsewhere=own, steps=steps)
 
 
 def refuse_deep(text: str) -> None:

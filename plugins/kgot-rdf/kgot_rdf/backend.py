@@ -36,6 +36,7 @@ class RdfBackend(GraphBackend):
 
     def __init__(self, settings: GraphSettings, context: OpenContext) -> None:
         self._read_only = context.scope.mode == "read_only"
+        self._notes = context.scope.mode == "keep"
         self.record = RdfRecord(Names(settings.namespace))
         self.dialect = dialect(settings.namespace)
         self._reader = Reader(settings.namespace, settings.statement_chars)
@@ -96,7 +97,7 @@ class RdfBackend(GraphBackend):
                     if built is not None:
                         check_hidden(chain, built)
             delta = complete(self.record, evaluate(update, self.record, self._store, call.seconds))
-            change = self._commit(delta, Delta(), Ids(), cancels, end) if delta else GraphChange()
+            change = self._commit(delta, Delta(), Ids(), cancels, end, call) if delta else GraphChange()
             self._reader.learn(update.declared)
             self._applied[call.id] = change
             return change
@@ -122,12 +123,17 @@ class RdfBackend(GraphBackend):
                 return
             taken = take(self.record, change)
             stated = complete(self.record, taken.stated)
-            self._applied[call.id] = self._commit(stated, taken.inferred, taken.ids, cancels, end)
+            self._applied[call.id] = self._commit(stated, taken.inferred, taken.ids, cancels, end, call)
 
     def snapshot(self) -> GraphSnapshot:
         """Gives the graph from the record, also while a statement runs."""
         with self._records:
             return self.record.snapshot()
+
+    def noted_calls(self) -> Sequence[str]:
+        """Gives the call whose write came last into a graph that is kept."""
+        with self._jobs:
+            return self._store.noted()
 
     def cancel(self) -> None:
         """Ends the running statement, and those that wait for it; their calls raise QueryError."""
@@ -139,7 +145,7 @@ class RdfBackend(GraphBackend):
         self._closed = True
         self._store.close()
 
-    def _commit(self, delta: Delta, inferred: Delta, ids: Ids, cancels: int, end: float) -> GraphChange:
+    def _commit(self, delta: Delta, inferred: Delta, ids: Ids, cancels: int, end: float, call: Call) -> GraphChange:
         """Changes the store and the record, or neither."""
         self._stop_if(cancels)
         folded: list[Folded] = []
@@ -150,6 +156,7 @@ class RdfBackend(GraphBackend):
                     inferred,
                     end - time.monotonic(),
                     lambda derived: folded.append(self.record.fold(delta, derived, ids)),
+                    call.id if self._notes else "",
                 )
             except BaseException:
                 for step in folded:

@@ -45,6 +45,10 @@ class EmbeddedStore(Store):
         reply = self._reply({"do": "kept"}, None, self._load_seconds, fill=False)
         return [_triple(texts) for texts in reply]
 
+    def noted(self) -> Sequence[str]:
+        """See :class:`~kgot_rdf.store.Store`."""
+        return list(self._reply({"do": "noted"}, None, self._load_seconds, fill=False))
+
     def query(self, query: Query, rows: int, seconds: float) -> Table:
         """See :class:`~kgot_rdf.store.Store`."""
         request = {"do": "query", "text": query.built.text, "rows": rows}
@@ -68,18 +72,20 @@ class EmbeddedStore(Store):
         if staged is not None and self._filled and self._child.running:
             self._reply({"do": "move", **_texts(staged.back())}, None, self._load_seconds)
 
-    def commit(self, delta: Delta, inferred: Delta, seconds: float, fold: Callable[[Delta], None]) -> None:
+    def commit(
+        self, delta: Delta, inferred: Delta, seconds: float, fold: Callable[[Delta], None], call: str = ""
+    ) -> None:
         """See :class:`~kgot_rdf.store.Store`."""
-        fold(self.conclude(delta, inferred, seconds))
+        fold(self.conclude(delta, inferred, seconds, call))
 
-    def conclude(self, delta: Delta, inferred: Delta, seconds: float) -> Delta:
+    def conclude(self, delta: Delta, inferred: Delta, seconds: float, call: str = "") -> Delta:
         """Changes the graph and gives what is inferred now and no longer."""
         if self._waits:
             # Nothing can be said against triples: the store gets them before its next query.
             if self._filled:
                 self._waiting.append((delta, inferred))
             return inferred
-        found = self._reply({"do": "commit", **_commit(delta, inferred)}, None, seconds)
+        found = self._reply({"do": "commit", "call": call, **_commit(delta, inferred)}, None, seconds)
         return Delta(tuple(map(_triple, found["added"])), tuple(map(_triple, found["removed"])))
 
     def refill(self) -> None:

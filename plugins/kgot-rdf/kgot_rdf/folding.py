@@ -32,14 +32,23 @@ class Folded:
 
 
 class Touched:
-    """Nodes, and edges by their triple, that a delta may have changed."""
+    """Nodes, and edges by their triple, that a delta may have changed.
+
+    Attributes:
+        nodes: The nodes, in order; true where triples of their own changed, false where edges alone did.
+        spots: The edges.
+    """
 
     def __init__(self) -> None:
-        self.nodes: dict[Term, None] = {}
+        self.nodes: dict[Term, bool] = {}
         self.spots: dict[Triple, None] = {}
 
     def spot(self, spot: Triple) -> None:
         """Notes an edge and both its ends."""
         self.spots[spot] = None
-        self.nodes[spot[0]] = None
-        self.nodes[spot[2]] = None
+        self.end(spot[0])
+        self.end(spot[2])
+
+    def end(self, term: Term) -> None:
+        """Notes a node that an edge leaves or reaches."""
+        self.nodes.setdefault(term, False)

@@ -26,7 +26,7 @@ def open_embedded(settings: RdfSettings, context: OpenContext) -> GraphBackend:
     scope = context.scope
     options = worker_options(settings, scope)
     if settings.folder:
-        options["folder"] = str(_folder(Path(settings.folder), scope))
+        options |= {"folder": str(_folder(Path(settings.folder), scope)), "goes_on": context.resume}
     backend = RdfBackend(settings, context)
     store = EmbeddedStore(options, lambda: backend.record, settings.load_seconds)
     _use(backend, store, scope, settings, durable=bool(settings.folder))
@@ -47,7 +47,8 @@ def open_remote(settings: RemoteSettings, context: OpenContext) -> GraphBackend:
     # To a graph that is only read nothing can be added; what was inferred there before is read with the rest.
     reasons = reasons and context.scope.mode != "read_only"
     reasoner = EmbeddedStore(options, lambda: backend.record, settings.load_seconds) if reasons else None
-    store = RemoteStore(settings, context.scope, context.run or context.scope.name, lambda: backend.record, reasoner)
+    run = context.run or context.scope.name
+    store = RemoteStore(settings, context.scope, run, lambda: backend.record, reasoner, context.resume)
     _use(backend, store, context.scope, settings, durable=True)
     return backend
 

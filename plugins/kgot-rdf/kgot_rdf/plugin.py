@@ -31,7 +31,7 @@ def check_remote(settings: RemoteSettings) -> Problem | None:
         return problem
     if settings.lease_seconds <= 0:
         return Problem(f"backends.rdf-remote.lease_seconds must be above 0, not {settings.lease_seconds}")
-    from kgot_rdf.remote import ping
+    from kgot_rdf.server import ping
 
     return ping(settings)
 

@@ -130,13 +130,13 @@ class RdfRecord:
         for triple in changed:
             subject, predicate, obj = triple
             spot = self._describes.get(subject)
-            touched.nodes[subject] = None
+            touched.nodes[subject] = True
             if spot is not None:
                 touched.spot(spot)
             if not is_literal(obj):
                 touched.spots[triple] = None
                 if self._makes_end(predicate, spot, triples):
-                    touched.nodes[obj] = None
+                    touched.end(obj)
             self.see(subject)
             self.see(obj)
 
@@ -161,7 +161,7 @@ class RdfRecord:
                     continue
                 touched.spots[triple] = None
                 if triple not in added and any(self._makes_end(predicate, spot, self.stated) for spot in (old, new)):
-                    touched.nodes[obj] = None
+                    touched.end(obj)
             for source, predicate in self.stated.to(subject):
                 touched.spot((source, predicate, subject))
 
@@ -169,8 +169,10 @@ class RdfRecord:
         added: list[Element] = []
         changed: list[Element] = []
         removed: list[str] = []
-        for term in touched.nodes:
+        for term, own in touched.nodes.items():
             old = self._nodes.get(term)
+            if not own and old is not None and not old.inferred and self.stated.of(term):
+                continue  # with triples of its own it is a node whatever edges it has
             new = self._node(term, old.id if old else ids.nodes.get(term, ""))
             if new is None and old is not None:
                 del self._nodes[term], self._place_of[old.id]

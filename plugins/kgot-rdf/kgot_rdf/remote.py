@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Sequence
-from urllib.parse import urlsplit
 
 from kgot_core.contracts.backend import GraphScope
-from kgot_core.errors import QueryError, Refused, StoreError, StoreUnavailable
-from kgot_core.providers import Problem
+from kgot_core.errors import Refused, StoreError, StoreUnavailable
+from kgot_rdf import notes
 from kgot_rdf.addresses import graph_iri
 from kgot_rdf.embedded import EmbeddedStore
 from kgot_rdf.hold import Hold
-from kgot_rdf.http import JSON, TRIPLES, SparqlClient, is_uncertain
-from kgot_rdf.http_body import credentials, read_json, shown
+from kgot_rdf.http import JSON, TRIPLES, is_uncertain
+from kgot_rdf.http_body import read_json
 from kgot_rdf.record import RdfRecord
 from kgot_rdf.remote_terms import insert_and_delete, read_binding, read_triples
+from kgot_rdf.server import client_of
 from kgot_rdf.settings import RemoteSettings
 from kgot_rdf.statement import Query
 from kgot_rdf.store import Store, Table
@@ -23,43 +23,8 @@ from kgot_rdf.terms import Triple
 from kgot_rdf.text import Built
 from kgot_rdf.triples import Delta
 
-_PING_SECONDS = 5.0
+_LOOK_SECONDS = 5.0
 _CHUNK = 20_000
-
-
-def client_of(settings: RemoteSettings) -> SparqlClient:
-    """Makes the client.
-
-    Raises:
-        Refused: The addresses cannot be used.
-    """
-    update_url = settings.update_url or settings.query_url
-    for name, url in (("query_url", settings.query_url), ("update_url", update_url)):
-        if not url.startswith(("http://", "https://")):
-            raise Refused(f"backends.rdf-remote.{name} is no http address: {shown(url) if url else 'it is not set'}")
-        if "@" in urlsplit(url).netloc:
-            raise Refused(
-                f"backends.rdf-remote.{name} holds a user: {shown(url)} is enough",
-                hint="set backends.rdf-remote.user, and KGOT_BACKENDS__RDF_REMOTE__PASSWORD in the environment",
-            )
-    headers = credentials(settings.user, str(settings.password), str(settings.token))
-    return SparqlClient(settings.query_url, update_url, headers, settings.connect_seconds)
-
-
-def ping(settings: RemoteSettings) -> Problem | None:
-    """Asks the server the simplest question."""
-    try:
-        client = client_of(settings)
-        try:
-            read_json(client.query("ASK { }", JSON, (), _PING_SECONDS), _PING_SECONDS)
-        finally:
-            client.close()
-    except QueryError as error:
-        return Problem(f"the SPARQL server at {shown(settings.query_url)} gives no proper answer: {error.message}")
-    except StoreError as error:
-        hint = "set backends.rdf-remote.query_url and update_url" if not settings.query_url else error.hint
-        return Problem(error.message, hint)
-    return None
 
 
 class RemoteStore(Store):
@@ -71,6 +36,7 @@ class RemoteStore(Store):
         run: Its id, for messages.
         record: What the graph is filled with where its state is not certain.
         reasoner: A store beside it, where something is checked or inferred.
+        goes_on: The run has written into the graph before; the note of its last call stays.
     """
 
     def __init__(
@@ -80,6 +46,7 @@ class RemoteStore(Store):
         run: str,
         record: Callable[[], RdfRecord],
         reasoner: EmbeddedStore | None,
+        goes_on: bool = False,
     ) -> None:
         self._client = client_of(settings)
         self._record = record
@@ -87,6 +54,8 @@ class RemoteStore(Store):
         self._load_seconds = settings.load_seconds
         self._graph = graph_iri(settings, scope)
         self._inferred, self._stage = f"{self._graph}:inferred", f"{self._graph}:staged"
+        self._last = f"{self._graph}:last"
+        self._all = self._graph, self._inferred, self._stage, self._last
         self._drops = scope.mode == "new" and not settings.keep
         self._read_only = scope.mode == "read_only"
         self._certain = True
@@ -95,18 +64,19 @@ class RemoteStore(Store):
         self._hold: Hold | None = None
         self._has_inferred = reasoner is not None
         if scope.mode == "new":
-            self._client.update(self._drop(self._graph, self._inferred, self._stage), self._load_seconds)
+            self._client.update(self._drop(*self._all), self._load_seconds)
         elif scope.mode == "keep":
             self._hold = Hold(client_of(settings), self._graph, run, settings.lease_seconds)
             try:
                 self._hold.take()
                 # What follows from the graph is found anew, or is not asked for any more.
-                self._client.update(self._drop(self._inferred, self._stage), self._load_seconds)
+                old = (self._inferred, self._stage) if goes_on else (self._inferred, self._stage, self._last)
+                self._client.update(self._drop(*old), self._load_seconds)
             except BaseException:
                 self._hold.release()
                 raise
         else:
-            self._client.query("ASK { }", JSON, (), _PING_SECONDS)
+            self._client.query("ASK { }", JSON, (), _LOOK_SECONDS)
 
     def kept(self) -> Sequence[Triple]:
         """See :class:`~kgot_rdf.store.Store`."""
@@ -115,6 +85,11 @@ class RemoteStore(Store):
     def kept_inferred(self) -> Sequence[Triple]:
         """See :class:`~kgot_rdf.store.Store`."""
         return self._read(self._inferred) if self._read_only else ()
+
+    def noted(self) -> Sequence[str]:
+        """See :class:`~kgot_rdf.store.Store`."""
+        data = read_json(self._client.query(notes.asked(), JSON, (self._last,), self._load_seconds), self._load_seconds)
+        return [row["call"]["value"] for row in data["results"]["bindings"]]
 
     def _read(self, graph: str) -> Sequence[Triple]:
         text = "CONSTRUCT { ?s ?p ?o } WHERE { ?s ?p ?o }"
@@ -159,7 +134,9 @@ class RemoteStore(Store):
             with contextlib.suppress(StoreError):  # it is dropped again before its next use, and at the end
                 self._client.update(f"DROP SILENT GRAPH <{self._stage}>", self._load_seconds)
 
-    def commit(self, delta: Delta, inferred: Delta, seconds: float, fold: Callable[[Delta], None]) -> None:
+    def commit(
+        self, delta: Delta, inferred: Delta, seconds: float, fold: Callable[[Delta], None], call: str = ""
+    ) -> None:
         """See :class:`~kgot_rdf.store.Store`."""
         if self._hold is not None:
             self._hold.check()
@@ -170,9 +147,8 @@ class RemoteStore(Store):
         if self._read_only:
             fold(inferred)
             return
-        text = ";\n".join(
-            filter(None, (insert_and_delete(self._graph, delta), insert_and_delete(self._inferred, inferred)))
-        )
+        parts = insert_and_delete(self._graph, delta), insert_and_delete(self._inferred, inferred)
+        text = ";\n".join(filter(None, (*parts, notes.note(self._last, call))))
         try:
             if text:
                 self._client.update(text, seconds, lambda: fold(inferred))
@@ -209,7 +185,7 @@ class RemoteStore(Store):
         try:
             if self._drops:
                 with contextlib.suppress(StoreError):  # the server has gone; there is nobody left to ask
-                    self._client.update(self._drop(self._graph, self._inferred, self._stage), self._load_seconds)
+                    self._client.update(self._drop(*self._all), self._load_seconds)
         finally:
             self._client.close()
             if self._hold is not None:
@@ -229,7 +205,7 @@ class RemoteStore(Store):
             return
         record = self._record()
         # The first part goes with the dropping: a graph of usual size is never half there.
-        text = self._drop(self._graph, self._inferred, self._stage)
+        text = self._drop(*self._all)
         for graph, triples in ((self._graph, tuple(record.stated)), (self._inferred, tuple(record.inferred))):
             for start in range(0, len(triples), _CHUNK):
                 part = insert_and_delete(graph, Delta(added=triples[start : start + _CHUNK]))

@@ -33,6 +33,10 @@ class Store(ABC):
         """Gives the inferred triples that are there from earlier, where they are not found anew."""
         return ()
 
+    def noted(self) -> Sequence[str]:
+        """Gives the ids of calls that are noted as done with a graph that is kept."""
+        return ()
+
     @abstractmethod
     def query(self, query: Query, rows: int, seconds: float) -> Table:
         """Runs a reading statement."""
@@ -50,7 +54,9 @@ class Store(ABC):
         """Takes back what was staged."""
 
     @abstractmethod
-    def commit(self, delta: Delta, inferred: Delta, seconds: float, fold: Callable[[Delta], None]) -> None:
+    def commit(
+        self, delta: Delta, inferred: Delta, seconds: float, fold: Callable[[Delta], None], call: str = ""
+    ) -> None:
         """Changes the graph, all or nothing.
 
         Args:
@@ -59,6 +65,7 @@ class Store(ABC):
             seconds: Time limit.
             fold: Called once with what is inferred now and no longer; maybe while a server still works. The caller
                 takes back what it did there if this raises.
+            call: Id of the call, to be noted with a graph that is kept; empty for none.
         """
 
     @abstractmethod

@@ -73,7 +73,7 @@ def tokenize(source: str) -> list[Token]:
     tokens: list[Token] = []
     brackets: list[Token] = []
     position, size = _SPACE.match(source).end(), len(source)  # type: ignore[union-attr]
-    match = _TOKEN.match
+    match, new = _TOKEN.match, tuple.__new__  # a token's own constructor takes as long as the matching
     while position < size:
         found = match(source, position)
         assert found is not None, "the last alternative takes any character"
@@ -93,7 +93,7 @@ def tokenize(source: str) -> list[Token]:
                 text = text.replace(" ", "%20")
         elif kind == "string":
             text = _mended(text)
-        tokens.append(Token(kind, text, start, end, depth))
+        tokens.append(new(Token, (kind, text, start, end, depth)))
     if brackets:
         raise QueryError(f"{brackets[-1].text} is not closed", *place(source, brackets[-1].start))
     return tokens

@@ -12,6 +12,7 @@ from typing import Any
 import pyoxigraph as ox
 
 from kgot_core.errors import QueryError
+from kgot_rdf import notes
 from kgot_rdf.reasoning import INFERRED, Reasoner, Violation, open_reasoner
 from kgot_rdf.triple_terms import text_of
 from kgot_rdf.wire import receive, send
@@ -24,22 +25,32 @@ class Worker:
     """One store, and what it is asked.
 
     Args:
-        options: The reasoner's files and settings, the folder of the durable copy, and whether that is only read.
+        options: The reasoner's files and settings, the folder of the durable copy, whether that is only read, and
+            whether its run goes on, so that the note of the last call stays.
     """
 
     def __init__(self, options: Mapping[str, Any]) -> None:
         self._store = ox.Store()
         self._only_read = bool(options.get("only_read"))
         self._kept = _open(Path(options["folder"]), self._only_read) if options.get("folder") else None
+        if self._kept is not None and not self._only_read and not options.get("goes_on"):
+            self._kept.clear_graph(ox.NamedNode(notes.EMBEDDED))
         self._reasoner: Reasoner | None = open_reasoner(options)
         self._derived: set[tuple[str, str, str]] = set()
 
     def kept(self, request: Mapping[str, Any]) -> Any:
         """Gives what the folder holds; one that is only read is let go of at once."""
-        found = [_texts(quad) for quad in self._kept] if self._kept is not None else []
+        found = [_texts(quad) for quad in _stated(self._kept)] if self._kept is not None else []
         if self._only_read:
             self._kept = None
         return found
+
+    def noted(self, request: Mapping[str, Any]) -> Any:
+        """Gives the call that is noted with what the folder holds."""
+        if self._kept is None:
+            return []
+        found: Any = self._kept.query(notes.asked(notes.EMBEDDED))
+        return [row["call"].value for row in found]
 
     def load(self, request: Mapping[str, Any]) -> Any:
         """Takes a whole graph in, in the place of what is there."""
@@ -99,7 +110,7 @@ class Worker:
                 raise
         self._replace_inferred(now)
         if self._kept is not None and (added or removed):
-            self._kept.update(_as_update(request["added"], request["removed"]))
+            self._kept.update(_as_update(request["added"], request["removed"], request.get("call", "")))
         self._derived = now
         return {"added": sorted(now - before), "removed": sorted(before - now)}
 
@@ -126,7 +137,7 @@ def _open(folder: Path, only_read: bool) -> ox.Store:
 
 def _bring_to(store: ox.Store, wanted: set[ox.Quad]) -> None:
     """Gives a durable store this content. What is there already stays untouched: a crash must not lose it."""
-    there = set(store)
+    there = set(_stated(store))
     if there:
         store.extend(wanted - there)
     else:
@@ -151,9 +162,15 @@ def _inferred_quads(triples: Iterable[Sequence[str]]) -> list[ox.Quad]:
     return [ox.Quad(quad.subject, quad.predicate, quad.object, INFERRED) for quad in _quads(text)]
 
 
-def _as_update(added: str, removed: str) -> str:
+def _stated(store: ox.Store) -> Iterable[ox.Quad]:
+    """Gives what a durable store holds beside the note of the last call."""
+    default = ox.DefaultGraph()
+    return (quad for quad in store if quad.graph_name == default)
+
+
+def _as_update(added: str, removed: str, call: str) -> str:
     parts = [f"{verb} DATA {{\n{text}\n}}" for verb, text in (("DELETE", removed), ("INSERT", added)) if text]
-    return ";\n".join(parts)
+    return ";\n".join([*parts, *filter(None, [notes.note(notes.EMBEDDED, call)])])
 
 
 def _texts(triple: Any) -> list[str]:

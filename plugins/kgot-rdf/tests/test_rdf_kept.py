@@ -78,7 +78,7 @@ async def test_runs_grow_a_named_graph_on_a_server(server: Any) -> None:
         await grown({"backend": "rdf-remote", "graph.name": "urn:theirs:hills", **settings})
         body = client.query("SELECT DISTINCT ?g { GRAPH ?g { ?s ?p ?o } }", JSON, (), 10)
         found = {row["g"]["value"] for row in json.loads(body)["results"]["bindings"]} - {"urn:kgot:run:test"}
-        assert found == {"urn:theirs:hills", "urn:theirs:other"}
+        assert found == {"urn:theirs:hills", "urn:theirs:hills:last", "urn:theirs:other"}
     finally:
         client.update("DROP SILENT GRAPH <urn:theirs:hills> ; DROP SILENT GRAPH <urn:theirs:other>", 10)
 
@@ -204,18 +204,18 @@ def test_a_name_that_is_no_address(server: Any) -> None:
         remote(server, "keep", "not an: address")
 
 
-@pytest.mark.parametrize("kind", ["given", "kept"])
+@pytest.mark.parametrize("kind", ["given", "kept", "unrecorded"])
 async def test_a_run_that_was_broken_off_goes_on(kind: str, tmp_path: Path) -> None:
     await GONE_ON[kind](tmp_path, {"backend": "rdf", "backends.rdf.folder": str(tmp_path / "graphs")}, story)
 
 
 @pytest.mark.xdist_group("sparql")
-@pytest.mark.parametrize("kind", ["given", "kept"])
+@pytest.mark.parametrize("kind", ["given", "kept", "unrecorded"])
 async def test_a_run_on_a_server_that_was_broken_off_goes_on(kind: str, server: Any, tmp_path: Path) -> None:
     keys = {"query_url": server.query_url, "update_url": server.update_url}
     settings = {"backend": "rdf-remote", **{f"backends.rdf-remote.{name}": url for name, url in keys.items()}}
     name = "urn:theirs:gone-on"
     try:
-        await GONE_ON[kind](tmp_path, {**settings, **({"graph.name": name} if kind == "kept" else {})}, story)
+        await GONE_ON[kind](tmp_path, {**settings, **({"graph.name": name} if kind != "given" else {})}, story)
     finally:
         SparqlClient(server.query_url, server.update_url, {}, 5).update(f"DROP SILENT GRAPH <{name}>", 10)

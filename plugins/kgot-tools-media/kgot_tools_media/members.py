@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from kgot_core.contracts.tools import ToolContext
 from kgot_core.errors import KgotError
@@ -37,12 +37,23 @@ async def unpacked(context: ToolContext, said: str, password: str = "") -> str:
     if pair is None or "extract_archive" not in context.tools:
         return said
     archive, member = pair
-    result = await context.call("extract_archive", {"path": archive, **({"password": password} if password else {})})
-    if result.failed:
-        raise KgotError(result.text)
-    ends = {name: files.path(name).as_posix() for name in result.artifact.files}
-    fitting = [name for name, path in ends.items() if path.casefold().endswith(f"/{member.casefold()}")]
+    if (archive, password) not in known_members(context):
+        given = {"path": archive, **({"password": password} if password else {})}
+        result = await context.call("extract_archive", given)
+        if result.failed:
+            raise KgotError(result.text)
+    inside = known_members(context).get((archive, password), {})
+    fitting = [path for path in inside if f"/{path.casefold()}".endswith(f"/{member.casefold()}")]
     if not fitting:
-        raise KgotError(f"{archive} has no member {member}; its members: {', '.join(ends) or 'none'}")
+        raise KgotError(f"{archive} has no member {member}; its members: {', '.join(inside) or 'none'}")
     # The shortest path is the one from the archive's root.
-    return min(fitting, key=lambda name: len(ends[name]))
+    return inside[min(fitting, key=len)]
+
+
+def known_members(context: ToolContext) -> dict[tuple[str, str], Mapping[str, str]]:
+    """Gives what the run's archives were found to hold, so that none is unpacked again for each of its members.
+
+    Returns:
+        For the archive's name and the password, the names in the run of its members by their paths within it.
+    """
+    return context.share("kgot-tools-media members", dict)

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from pathlib import Path
+
+LONGEST_CAUSE = 300
+TOO_DEEP = "holds elements within elements, deeper than can be read"
 
 
 @dataclass(frozen=True)
@@ -88,6 +92,16 @@ class CannotRead(Exception):
         super().__init__(message)
         self.message = message
         self.hint = hint
+
+
+def plain(text: str, path: str) -> str:
+    """Writes what a library says of a file on one line, without the folder in which the file lies.
+
+    Args:
+        text: Its words.
+        path: The file.
+    """
+    return " ".join(text.replace(path, Path(path).name).split())[:LONGEST_CAUSE]
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from kgot_core.hookspecs import hookimpl
-from kgot_core.providers import Problem, ToolProvider
+from kgot_core.providers import Problem, ToolProvider, later
 from kgot_tools_media.settings import ArchiveSettings, ImageSettings, ReadingSettings, SearchSettings, SpeechSettings
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from kgot_core.contracts.tools import ToolContext
 
 _READERS = ("bs4", "lxml", "mammoth", "markdownify", "odfdo", "olefile", "openpyxl", "pdfplumber", "pptx", "pypdfium2")
+_TRIAL = "kgot_tools_media.trial:trial"
 
 
 def check(settings: object) -> Problem | None:
@@ -79,6 +80,7 @@ def kgot_tools() -> Iterable[ToolProvider]:
             settings=ReadingSettings,
             check=check,
             create=_inspect_file,
+            trial=later(_TRIAL),
             seconds=2_400.0,
         ),
         ToolProvider(
@@ -87,6 +89,7 @@ def kgot_tools() -> Iterable[ToolProvider]:
             settings=ArchiveSettings,
             check=check,
             create=_extract_archive,
+            trial=later(_TRIAL),
             seconds=600.0,
         ),
         ToolProvider(
@@ -95,6 +98,7 @@ def kgot_tools() -> Iterable[ToolProvider]:
             settings=ImageSettings,
             check=check,
             create=_inspect_image,
+            trial=later(_TRIAL),
             seconds=600.0,
         ),
         ToolProvider(
@@ -103,6 +107,7 @@ def kgot_tools() -> Iterable[ToolProvider]:
             settings=SearchSettings,
             check=check,
             create=_search_files,
+            trial=later(_TRIAL),
             seconds=600.0,
             needs="a folder that is open (--folder) or several attachments",
         ),
@@ -112,6 +117,7 @@ def kgot_tools() -> Iterable[ToolProvider]:
             settings=SpeechSettings,
             check=check_speech,
             create=_transcribe_audio,
+            trial=later(_TRIAL),
             seconds=1_800.0,
         ),
     ]

@@ -132,6 +132,15 @@ def test_cells_over_several_rows_and_columns_are_repeated(read: Any, tmp_path: P
     assert "alert" not in reading.text
 
 
+@pytest.mark.parametrize("span", ["²", "9" * 5_000, "-1", "", "1e9"])
+def test_a_span_that_is_no_number_loses_no_page(read: Any, tmp_path: Path, span: str) -> None:
+    spans = f"colspan='{span}' rowspan='{span}'"
+    rows = f"<tr><td {spans}>Orm</td><td>3</td></tr><tr><td>Sarn</td><td>5</td></tr>"
+    (tmp_path / "page.html").write_text(f"<ol start='{span}'><li>Ports</li></ol><table>{rows}</table>")
+    text = read(tmp_path / "page.html").text
+    assert "Ports" in text and "| Orm | 3 |" in text and "| Sarn | 5 |" in text
+
+
 def test_json_on_one_line_is_laid_out_and_damaged_json_shown(read: Any, tmp_path: Path) -> None:
     (tmp_path / "long.json").write_text(json.dumps([{"name": f"port {number}"} for number in range(300)]))
     (tmp_path / "bad.json").write_text('{"name": "Orm", ')

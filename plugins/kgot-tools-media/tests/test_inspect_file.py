@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -11,8 +12,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kgot_core.contracts.model import ToolCallRequest
+from kgot_core.contracts.run import Run
+from kgot_core.contracts.tools import ToolResult
+from kgot_core.run.parts import ToolEntry
+from kgot_core.testing.runs import Setting, try_in_run
 from kgot_tools_media.members import split_member
+from kgot_tools_media.plugin import kgot_tools
 from kgot_tools_media.process import Limits, run_child
+
+FIXTURES = Path(__file__).parent / "fixtures"
 
 
 def ports(path: Path, count: int) -> Path:
@@ -103,6 +112,7 @@ def test_instructions_in_a_file_stay_inside_its_tag(call: Callable[..., Any], tm
         ("broken.docx", b"PK\x03\x04" + bytes(60), "broken.docx is damaged and cannot be opened"),
         ("broken.xlsx", b"\x00\x01\x02" * 40, "is a binary file of a kind that is not known"),
         ("cut.pdf", b"%PDF-1.4\n1 0 obj\n<<", "cut.pdf is damaged and cannot be opened"),
+        ("deep.html", b"<div>" * 20_000, "deep.html holds elements within elements, deeper than can be read"),
     ],
 )
 def test_bad_files_end_in_a_clear_line(
@@ -112,6 +122,26 @@ def test_bad_files_end_in_a_clear_line(
     result = call("inspect_file", tmp_path / name)
     assert result.failed and words in result.text
     assert "Traceback" not in result.text and str(tmp_path) not in result.text
+
+
+@pytest.mark.parametrize("name", ["report.docx", "ships.xlsx", "deck.pptx", "report.odt", "ships.ods", "report.epub"])
+def test_a_document_takes_nothing_from_other_files(call: Callable[..., Any], tmp_path: Path, name: str) -> None:
+    secret = tmp_path / "secret.txt"
+    secret.write_text("key 4417")
+    entity = f'<!DOCTYPE x [<!ENTITY taken SYSTEM "{secret.as_uri()}">]>'
+    with zipfile.ZipFile(FIXTURES / name) as good, zipfile.ZipFile(tmp_path / name, "w") as poisoned:
+        for info in good.infolist():
+            text = good.read(info).decode("utf-8", "replace")
+            if info.filename.endswith(("xml", "xhtml", "opf")):
+                text = re.sub(r"^(<\?xml[^>]*>)?\s*(<!DOCTYPE[^>]*>)?", rf"\1{entity}", text, count=1)
+                text = re.sub(r">(Orm|Harbour report|Harvest)<", r">\1 &taken;<", text)
+            poisoned.writestr(info, text)
+    result = call("inspect_file", tmp_path / name)
+    assert "4417" not in result.text
+    if result.failed:
+        assert str(tmp_path) not in result.text and "\n" not in result.text, "one line without our folders"
+    else:
+        assert any(word in result.text for word in ("Orm", "Harvest", "tide"))
 
 
 def test_a_bomb_in_a_document_is_refused_before_it_is_unpacked(call: Callable[..., Any], tmp_path: Path) -> None:
@@ -168,6 +198,18 @@ def test_members_of_one_name_are_told_apart_by_their_folders(
     assert "| Inner | 2 |" in call("inspect_file", archive, path=said).text
 
 
+def test_an_archive_is_unpacked_once_for_all_its_members(archive: Path, tmp_path: Path) -> None:
+    async def work(run: Run) -> list[ToolResult]:
+        asked = ["data.zip/ports.csv", "data.zip/may/ports.csv", "data.zip/june.csv"]
+        return [await run.tools.call("test", ToolCallRequest("inspect_file", {"path": path})) for path in asked]
+
+    entries = [ToolEntry(provider, provider.settings()) for provider in kgot_tools()]
+    ended = try_in_run(work, Setting(files=[archive], tools=entries, folder=tmp_path / "run"))
+    assert [result.failed for result in ended.result] == [False, False, True]
+    called = [record["tool"] for record in ended.records if record["kind"] == "tool_called"]
+    assert called.count("extract_archive") == 1
+
+
 def test_a_member_is_asked_a_question(call: Callable[..., Any], archive: Path) -> None:
     reply = "It has 2 ships [row 2]."
     result = call("inspect_file", archive, path="data.zip/may/ports.csv", question="How many?", script=lambda _: reply)
@@ -176,7 +218,7 @@ def test_a_member_is_asked_a_question(call: Callable[..., Any], archive: Path) -
 
 def test_a_member_that_is_not_there_is_refused_with_those_that_are(call: Callable[..., Any], archive: Path) -> None:
     refused = call("inspect_file", archive, path="data.zip/june.csv")
-    assert refused.failed and "data.zip has no member june.csv; its members: ports.csv" in refused.text
+    assert refused.failed and "data.zip has no member june.csv; its members: ports.csv, may/ports.csv" in refused.text
     outside = call("inspect_file", archive, path="data.zip/../../etc/passwd")
     assert outside.failed and "no member" in outside.text
 

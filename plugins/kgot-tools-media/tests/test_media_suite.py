@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import struct
+import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
-from kgot_core.testing.checking import test_classes as classes_of
-from kgot_core.testing.tool_suite import NoToolSuite, ToolSuite, offers_nothing
+from kgot_core.testing.tool_suite import ToolSuite
 from kgot_tools_media.plugin import kgot_tools
 
 # One pixel: an image that is text.
@@ -65,9 +67,10 @@ class TestTranscribeAudio(ToolSuite):
     attachments: ClassVar[Mapping[str, str]] = {"silent.wav": SILENCE}
 
 
-def test_without_files_the_search_is_checked_for_making_no_tool(tmp_path: Path) -> None:
-    classes = classes_of("search_files", tmp_path, (), ())
-    assert issubclass(classes["TestToolSearchFiles"], NoToolSuite)
-    classes["TestToolSearchFiles"]().test_without_what_it_needs_it_makes_no_tool_and_no_error()
-    assert issubclass(classes["TestToolInspectFile"], ToolSuite)
-    assert not offers_nothing(PROVIDERS["inspect_file"], PROVIDERS["inspect_file"].settings())
+def test_an_installed_package_is_tried_with_files_of_its_own(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "kgot_core", "plugins", "check", "search_files", "--set"]
+    command += ["tools.inspect_image.ocr=false"]  # its models take seconds to load
+    environment = {**os.environ, "CI": "", "KGOT_CACHE_DIR": str(tmp_path / "cache")}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and " passed" in done.stdout and "failed" not in done.stdout, done.stdout
+    assert "skipped" not in done.stdout, "all of them are called"

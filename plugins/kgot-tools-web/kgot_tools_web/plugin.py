@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kgot_core.hookspecs import hookimpl
-from kgot_core.providers import Problem, ToolProvider
+from kgot_core.providers import Problem, ToolProvider, later
 from kgot_tools_web.settings import WebSettings
 
 if TYPE_CHECKING:
@@ -81,6 +81,7 @@ def _provider(name: str, summary: str, create: Callable[[Any, Any], Sequence[Bas
             "table": "web",
             "check": check,
             "create": create,
+            "trial": later("kgot_tools_web.trial:trial"),
             **more,
         }
     )

@@ -35,7 +35,7 @@ class WebSession:
 
     def __init__(self, settings: WebSettings) -> None:
         self.settings = settings
-        self.cache = cache = PageCache(cache_folder(CACHE), settings.cache_hours)
+        self.cache = cache = PageCache(cache_folder(CACHE), settings.cache_hours, settings.cache_megabytes << 20)
         pace = Pace(settings.per_second)
         limits = Limits(settings.seconds, settings.megabytes << 20)
         agent = settings.user_agent or f"kgot-tools-web/{_version()} (research assistant)"

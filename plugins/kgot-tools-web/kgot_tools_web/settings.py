@@ -55,6 +55,14 @@ class WebSettings:
         24.0, "How long a page on disk counts as fresh, in hours; 0 keeps none", matters=False
     )
 
+    cache_megabytes: int = _setting(
+        1_024,
+        "Size of the pages on disk at most, of all runs together, in MiB; those not used for the longest time go first",
+        minimum=1,
+        trusted=True,
+        matters=False,
+    )
+
     browser: Literal["auto", "always", "never"] = _setting(
         "auto", "Pages in a real browser: auto where a page is empty without, always, never"
     )

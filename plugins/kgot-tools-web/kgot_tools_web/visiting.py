@@ -11,13 +11,15 @@ from kgot_core.contracts.tools import ToolContext
 from kgot_core.errors import KgotError
 from kgot_tools_web.browser.rendering import Browser
 from kgot_tools_web.net.cache import Fetched
-from kgot_tools_web.net.fetching import normal_url
+from kgot_tools_web.net.urls import normal_url
 from kgot_tools_web.reading.html import Html
 from kgot_tools_web.reading.pages import Page, kind_of, read_page
 from kgot_tools_web.reading.walls import check_for_humans, consent_wall, needs_scripts
 from kgot_tools_web.session import WebSession
 
 INSPECT = "inspect_file"
+MOST_MOVES = 5
+_LONGEST_NAME = 120
 _ENDINGS = {
     "application/pdf": ".pdf",
     "text/csv": ".csv",
@@ -87,7 +89,7 @@ class Visitor:
             raise KgotError(f"{file.url} was saved as {file.name}, but cannot be read: {result.text}")
         return Page(file.url, file.name, result.text, file.at, file.sha256, ())
 
-    async def _visit(self, url: str, browser: bool) -> Page | SavedFile:
+    async def _visit(self, url: str, browser: bool, moves: int = 0) -> Page | SavedFile:
         if (stored := await self._session.stored(url.strip())) is not None:
             return stored
         url = normal_url(url)
@@ -101,7 +103,9 @@ class Visitor:
         if html is None:
             return page
         if html.moves_to and len(page.text) < 500 and html.moves_to.partition("#")[0] not in (url, fetched.final):
-            return await self._visit(html.moves_to, browser)
+            if moves == MOST_MOVES:
+                raise KgotError(f"{url} sends its readers from page to page without end")
+            return await self._visit(html.moves_to, browser, moves + 1)
         return await self._or_rendered(page, html)
 
     async def _or_rendered(self, page: Page, html: Html) -> Page:
@@ -134,7 +138,8 @@ class Visitor:
     def _saved(self, fetched: Fetched) -> SavedFile:
         folder = self._context.files.folder
         name = _free(folder, _name(fetched))
-        (folder / name).write_bytes(fetched.body)
+        with (folder / name).open("xb") as file:
+            file.write(fetched.body)
         known = self._context.files.add(folder / name)
         kind = fetched.kind or "unknown"
         return SavedFile(fetched.final, known, kind, len(fetched.body), fetched.at, fetched.sha256)
@@ -174,7 +179,10 @@ def _noted(page: Page, note: str) -> Page:
 
 def _name(fetched: Fetched) -> str:
     last = fetched.filename or unquote(urlsplit(fetched.final).path).rstrip("/").rpartition("/")[2]
-    name = re.sub(r"[^\w. -]", "_", last).strip(". ")[-80:] or "file"
+    name = (
+        re.sub(r"[^\w. -]", "_", last).encode(errors="ignore")[-_LONGEST_NAME:].decode(errors="ignore").strip(". -")
+        or "file"
+    )
     if b"%PDF-" in fetched.body[:64]:
         return name if name.lower().endswith(".pdf") else f"{name}.pdf"
     return name if "." in name[-6:] else name + _ENDINGS.get(fetched.kind, "")

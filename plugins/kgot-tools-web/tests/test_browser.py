@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import socket
 from collections.abc import Callable
 from typing import Any
 
@@ -61,6 +63,56 @@ def test_the_browser_reaches_nothing_private(
     assert "ran" in result.text and bool(web.seen["/secret"]) is opened
 
 
+WAYS_OUT = """
+const made = (tag, values) => document.body.appendChild(Object.assign(document.createElement(tag), values));
+const rels = ['preconnect', 'dns-prefetch', 'prefetch', 'preload', 'stylesheet', 'icon', 'manifest', 'prerender'];
+const rules = JSON.stringify({{prefetch: [{{source: 'list', urls: ['{url}']}}]}});
+const ice = [{{urls: 'stun:{place}'}}, {{urls: 'turn:{place}?transport=tcp', username: 'x', credential: 'x'}}];
+const ways = [
+  () => new WebSocket('ws://{place}/'), () => new EventSource('{url}'), () => navigator.sendBeacon('{url}', 'x'),
+  () => new Worker('{url}'), () => new Audio('{url}').load(), () => {{ new Image().src = '{url}' }},
+  () => navigator.serviceWorker.register('{url}').catch(() => 0), () => window.open('{url}'),
+  ...rels.map(rel => () => made('link', {{rel, href: '{url}', as: 'fetch'}})),
+  () => made('script', {{type: 'speculationrules', textContent: rules}}),
+  ...['iframe', 'embed', 'object', 'video', 'img'].map(tag => () => made(tag, {{src: '{url}', data: '{url}'}})),
+  () => made('a', {{href: 'about:blank', target: '_blank', ping: '{url}'}}).click(),
+  () => {{
+    const peer = new RTCPeerConnection({{iceServers: ice}});
+    peer.createDataChannel('x');
+    peer.createOffer().then(offer => peer.setLocalDescription(offer));
+  }},
+];
+for (const way of ways) try {{ way() }} catch (error) {{ console.log(error) }}
+document.getElementById('a').innerText = `tried ${{ways.length}}`;
+"""
+
+
+@pytest.mark.parametrize("opened", [False, True])
+def test_no_way_out_of_a_page_reaches_this_machine(
+    call: Callable[..., Any], web: Any, web_kit: Any, browsing: dict[str, Any], opened: bool
+) -> None:
+    with (
+        contextlib.closing(socket.socket()) as stream,
+        contextlib.closing(socket.socket(type=socket.SOCK_DGRAM)) as packets,
+    ):
+        stream.bind(("127.0.0.1", 0))
+        packets.bind(stream.getsockname())
+        stream.listen(100)
+        place = f"127.0.0.1:{stream.getsockname()[1]}"
+        script = WAYS_OUT.format(place=place, url=f"http://{place}/secret")
+        web.paths["/app"] = web_kit.Answer(f"<title>Trap</title><body><p id=a>x</p><script>{script}</script>".encode())
+        more = {**browsing, "allow_hosts": (web.place, *([place] if opened else []))}
+        result = call("visit_page", more=more, url=f"{web.url}/app", browser=True)
+        assert "tried 24" in result.text, result.text
+        stream.setblocking(False)
+        packets.setblocking(False)
+        # Where the user opens the host it is reached, so it is the guard that keeps it closed otherwise.
+        with contextlib.nullcontext() if opened else pytest.raises(BlockingIOError):
+            stream.accept()[0].close()
+        with pytest.raises(BlockingIOError):
+            packets.recv(1)
+
+
 @pytest.mark.parametrize(
     ("path", "target"),
     [
@@ -77,6 +129,39 @@ def test_a_redirect_in_the_browser_is_guarded_too(
     web.paths["/js"] = web_kit.Answer(f"<title>x</title><script>location.href='{where}'</script>".encode())
     result = call("visit_page", more=browsing, url=f"{web.url}{path}", browser=True)
     assert "root:" not in result.text and web.seen[path] == 1 and web.seen["/secret"] == 0
+
+
+def test_the_browser_keeps_to_robots_too(
+    call: Callable[..., Any], web: Any, web_kit: Any, browsing: dict[str, Any]
+) -> None:
+    web.paths["/robots.txt"] = web_kit.Answer(b"User-agent: *\nDisallow: /wiki/Alps", "text/plain")
+    more = {**browsing, "robots": True}
+    refused = call("visit_page", more=more, url=web.page_url("Alps"), browser=True)
+    assert refused.failed and "robots.txt" in refused.text and web.seen["/wiki/Alps"] == 0
+    assert not call("visit_page", more=more, url=web.page_url("Comics"), browser=True).failed
+
+
+def test_a_page_that_grows_without_end_is_cut(
+    call: Callable[..., Any], web: Any, web_kit: Any, browsing: dict[str, Any]
+) -> None:
+    grow = "document.body.append('harbour '.repeat(1 << 19))"
+    web.paths["/app"] = web_kit.Answer(f"<title>Grows</title><body><script>{grow}</script>".encode())
+    result = call("visit_page", more=browsing, url=f"{web.url}/app", browser=True)
+    assert not result.failed and "harbour" in result.text and "characters of the page were read" in result.text
+
+
+def test_what_the_browser_was_let_into_is_not_given_to_another(
+    call: Callable[..., Any], web: Any, web_kit: Any, browsing: dict[str, Any]
+) -> None:
+    with web_kit.Loopback([], lambda *asked: {}) as intranet:
+        script = f"fetch('{intranet.url}/secret').then(r => r.text()).then(t => document.body.append(t))"
+        web.paths["/app"] = web_kit.Answer(f"<title>App</title><body>Open.<script>{script}</script>".encode())
+        intranet.paths["/secret"] = web_kit.Answer(b"Nobody else.", headers={"Access-Control-Allow-Origin": "*"})
+        both = {**browsing, "allow_hosts": (web.place, intranet.place)}
+        for more, shown in ((both, True), (browsing, False)):
+            text = call("visit_page", more=more, url=f"{web.url}/app", browser=True).text
+            assert "Open." in text and ("Nobody else." in text) is shown
+        assert intranet.seen["/secret"] == 1
 
 
 def test_the_browser_gets_no_keys(

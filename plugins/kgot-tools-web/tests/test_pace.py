@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import datetime
 from email.utils import format_datetime
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from kgot_core.errors import KgotError
-from kgot_tools_web.net.cache import Fetched, PageCache
 from kgot_tools_web.net.pace import AT_ONCE, Pace
 
 
@@ -63,18 +61,3 @@ async def test_a_pause_that_a_host_asks_for_is_kept_to() -> None:
         pace.pause("c.example", said)
     await pace.turn("c.example")
     assert clock.slept == [3.0]
-
-
-def test_a_damaged_entry_on_disk_is_none(tmp_path: Path) -> None:
-    cache = PageCache(tmp_path, 1.0)
-    at = datetime.datetime.now(datetime.UTC).isoformat()
-    page = Fetched("https://a.example/", "https://a.example/", "text/html", "utf-8", b"<p>\nx</p>", at)
-    cache.put("a", page)
-    assert cache.get("a") == page and cache.get("b") is None
-    (file,) = [file for file in tmp_path.rglob("*") if file.is_file()]
-    for damage in (b"", b"{}", b"nonsense\nx", b'{"identity": "a"}\n'):
-        file.write_bytes(damage)
-        assert cache.get("a") is None
-    old = datetime.datetime.now(datetime.UTC) - datetime.timedelta(hours=2)
-    cache.put("a", Fetched("u", "u", "", "", b"", old.isoformat()))
-    assert cache.get("a") is None, "it is too old"

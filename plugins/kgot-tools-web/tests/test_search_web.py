@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import gzip
 import json
 import logging
 import re
 import socket
 import sys
-from collections.abc import Callable, Iterator
+import traceback
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
-from ddgs.exceptions import DDGSException, RatelimitException
+from ddgs.engines.duckduckgo import Duckduckgo
 
-from kgot_core.errors import KgotError
+from kgot_core.errors import KgotError, TransientToolError
 from kgot_tools_web.dates import Span
 from kgot_tools_web.net.guard import Guard
 from kgot_tools_web.plugin import check_search
 from kgot_tools_web.search.corpus import Corpus
 from kgot_tools_web.search.duckduckgo import DuckDuckGo
+from kgot_tools_web.search.services import SerpApi
 from kgot_tools_web.search.stored import StoredPages
+from kgot_tools_web.session import WebSession
 from kgot_tools_web.settings import WebSettings
 from kgot_tools_web.tools.search_web import search, written
 
@@ -139,15 +144,17 @@ def test_the_search_key_is_nowhere_to_be_read(
     """Case D47: the key of SerpApi, which stands in the address, with every log on."""
     caplog.set_level(logging.DEBUG)
     web.paths["/serp"] = web_kit.Answer(f"no such key {KEY}".encode(), status=401)
-    closed = socket.socket()
-    closed.bind(("127.0.0.1", 0))  # and never listens
-    nobody = f"127.0.0.1:{closed.getsockname()[1]}"
-    for url, more in ((f"{web.url}/serp", {}), (f"http://{nobody}/serp", {"allow_hosts": (web.place, nobody)})):
-        ended = run_tool("search_web", more={"serpapi_key": KEY, "serpapi_url": url, **more}, query="ships")
-        assert ended.result.failed
-        assert "ABC123DEF456" not in f"{ended.result} {ended.records} {ended.requests}"
-    closed.close()
-    assert web.seen["/serp"] == 1
+    ended = run_tool("search_web", more={"serpapi_key": KEY, "serpapi_url": f"{web.url}/serp"}, query="ships")
+    assert ended.result.failed and web.seen["/serp"] == 1
+    assert "ABC123DEF456" not in f"{ended.result} {ended.records} {ended.requests}"
+    with contextlib.closing(socket.socket()) as closed:
+        closed.bind(("127.0.0.1", 0))  # and never listens
+        nobody = f"http://127.0.0.1:{closed.getsockname()[1]}/serp"
+        # The engine by itself: a run would try again, with pauses.
+        engine = SerpApi(WebSession(WebSettings(serpapi_key=KEY, serpapi_url=nobody)))
+        with pytest.raises(TransientToolError) as told:
+            asyncio.run(engine.search("ships", 5, Span()))
+    assert "ABC123DEF456" not in "".join(traceback.format_exception(told.value))
     shown = "\n".join(f"{record.getMessage()} {record.exc_text} {record.__dict__}" for record in caplog.records)
     assert "ABC123DEF456" not in shown
     written = [file for file in tmp_path.rglob("*") if file.is_file()]
@@ -174,33 +181,45 @@ def test_no_key_is_kept_on_disk(call: Callable[..., Any], web: Any, web_kit: Any
     assert kept and all(b"ABC123DEF456" not in file.read_bytes() for file in kept)
 
 
+SNIPPET = "<div class=body><h2><a>{title}</a></h2><a href='{url}'>{text}</a></div>"
+
+
 @pytest.mark.parametrize(
-    ("given", "words"),
+    ("status", "body", "words"),
     [
-        ([{"title": "Ships", "href": "https://ships.example/", "body": "Three."}, {"title": "odd"}], "ships.example"),
-        (DDGSException("No results found."), "no results for 'ships'"),
-        (DDGSException("the page has changed"), "DuckDuckGo gives no results: the page has changed"),
-        (RatelimitException("202"), "asks for fewer requests"),
+        (200, SNIPPET.format(title="Ships", url="https://ships.example/", text="Three."), "https://ships.example/"),
+        (200, SNIPPET.format(title="odd", url="javascript:x()", text="x"), "no results for 'ships'"),
+        (200, "<p>Nothing here</p>", "no results for 'ships'"),
+        (200, "", "DuckDuckGo"),
+        (202, "<p>Are you a robot?</p>", "DuckDuckGo refuses the search"),
+        (403, "<p>No</p>", "DuckDuckGo refuses the search"),
     ],
 )
-async def test_what_duckduckgo_gives(given: Any, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    class StandIn:  # the library's own requests need the real site
-        def __init__(self, **options: Any) -> None:
-            pass
+async def test_what_duckduckgo_gives(
+    web: Any, web_kit: Any, monkeypatch: pytest.MonkeyPatch, status: int, body: str, words: str
+) -> None:
+    """The library with its own requests, whose address alone is that of the loopback web."""
+    monkeypatch.setattr(Duckduckgo, "search_url", f"{web.url}/html/")
+    asked: list[Mapping[str, str]] = []
 
-        def text(self, query: str, **options: Any) -> Any:
-            assert (query, options["backend"], options["timelimit"]) == ("ships", "duckduckgo", None)
-            if isinstance(given, Exception):
-                raise given
-            return given
+    def answer(query: Mapping[str, str]) -> Any:
+        asked.append(query)
+        return web_kit.Answer(body.encode(), status=status)
 
-    monkeypatch.setattr("ddgs.DDGS", StandIn)
+    web.paths["/html/"] = answer
     try:
         _, results = await search([DuckDuckGo(WebSettings())], "ships", 5, Span(), Guard())
     except KgotError as error:
         assert words in str(error)
     else:
         assert words in written("ships", "duckduckgo", results)
+    assert len(asked) == 1
+
+
+async def test_a_duckduckgo_that_cannot_be_reached_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Duckduckgo, "search_url", "http://127.0.0.1:1/html/")
+    with pytest.raises(TransientToolError, match="cannot be reached"):
+        await DuckDuckGo(WebSettings()).search("ships", 5, Span())
 
 
 def test_wikipedia_is_searched_without_any_key(call: Callable[..., Any], web: Any) -> None:
@@ -227,6 +246,8 @@ def test_results_on_blocked_hosts_are_left_out(call: Callable[..., Any], web: An
         ({"search": ("serpapi",)}, "tools.web.serpapi_key"),
         ({"search": ("searxng",)}, "tools.web.searxng_url"),
         ({"search": ("pages",)}, "tools.web.pages"),
+        ({"search": ("duckduckgo",), "block_hosts": ("*.DuckDuckGo.com",)}, "tools.web.block_hosts"),
+        ({"search": ("wikipedia",), "block_hosts": ("https://en.wikipedia.org/wiki/",)}, "tools.web.block_hosts"),
         ({"search": ("altavista",)}, "pages, searxng, serpapi, duckduckgo, wikipedia"),
     ],
 )

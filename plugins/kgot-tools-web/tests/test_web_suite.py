@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
@@ -65,3 +68,14 @@ class TestYouTubeTranscript(_OnLoopback):
 
         told = Transcript("English (en)", False, [Stretch(0.0, "Good evening.")])
         monkeypatch.setattr(youtube_transcript, "transcript", lambda *arguments: told)
+
+
+def test_an_installed_package_is_tried_on_a_web_of_its_own(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "kgot_core", "plugins", "check", "kgot-tools-web"]
+    cache = tmp_path / "cache"
+    environment = {**os.environ, "CI": "", "KGOT_CACHE_DIR": str(cache)}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and " passed" in done.stdout and "failed" not in done.stdout, done.stdout
+    skipped = [line for line in done.stdout.splitlines() if line.startswith("SKIPPED")]
+    assert skipped and all("reaches www.youtube.com alone" in line for line in skipped)
+    assert not [file for file in cache.rglob("*") if file.is_file()], "nothing of it is kept"

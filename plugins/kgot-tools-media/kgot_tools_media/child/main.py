@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from kgot_tools_media.child.limits import limit
-from kgot_tools_media.parts import CannotRead
+from kgot_tools_media.parts import TOO_DEEP, CannotRead, plain
 
 MOST_BYTES = 64 << 20
 _JOBS = frozenset({"listen", "look", "read", "read_many", "unpack"})
@@ -43,11 +43,13 @@ def main() -> None:
     try:
         _work(job, writer)
     except CannotRead as error:
-        writer.write({"problem": error.message, "hint": error.hint})
+        writer.write({"problem": plain(error.message, job.get("path", "")), "hint": error.hint})
     except MemoryError:
         writer.write({"ended": "memory"})
+    except RecursionError:
+        writer.write({"problem": TOO_DEEP, "hint": "run_python_code can read it"})
     except Exception as error:  # any library may raise anything on a damaged file; the host says it in one line
-        writer.write({"ended": "fault", "cause": f"{type(error).__name__}: {error}"[:300]})
+        writer.write({"ended": "fault", "cause": plain(f"{type(error).__name__}: {error}", job.get("path", ""))})
     else:
         writer.write({"ended": ""})
     # Libraries that hold a great deal need not be taken down one object at a time.

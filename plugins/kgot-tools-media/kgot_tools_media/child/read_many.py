@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from kgot_tools_media.child.read import run as read
-from kgot_tools_media.parts import CannotRead
+from kgot_tools_media.parts import TOO_DEEP, CannotRead, plain
 
 
 def run(job: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
@@ -20,7 +20,9 @@ def run(job: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
         try:
             yield from read({"path": path, "options": job["options"]})
         except CannotRead as error:
-            yield {"failed": error.message}
+            yield {"failed": plain(error.message, path)}
+        except RecursionError:
+            yield {"failed": TOO_DEEP}
         except Exception as error:  # any library may raise anything on a damaged file
-            yield {"failed": f"is damaged and cannot be read: {type(error).__name__}: {error}"[:300]}
+            yield {"failed": plain(f"is damaged and cannot be read: {type(error).__name__}: {error}", path)}
         yield {"done": path}

@@ -53,7 +53,7 @@ def _points(found: etree._Element, name: str) -> dict[int, str]:
     for point in found.iterfind(f"./{_C}{name}//{_C}pt"):
         value = point.find(f"{_C}v")
         index = point.get("idx", "")
-        if value is not None and index.isdigit():
+        if value is not None and index.isdecimal() and len(index) < 10:
             # A category of several levels has several texts at one place.
             points[int(index)] = " / ".join(filter(None, [points.get(int(index)), _plain(value.text or "")]))
     return points

@@ -15,6 +15,7 @@ from kgot_tools_media.parts import Fact, Note, Options, Part
 from kgot_tools_media.text import decode
 
 _CHARSET = re.compile(rb"""<meta[^>]{0,200}?charset\s*=\s*["']?([\w-]+)""", re.IGNORECASE)
+_NUMBERS = ("colspan", "rowspan", "start")
 _SILENT = ("script", "style", "noscript", "template")
 
 
@@ -74,6 +75,11 @@ def to_markdown(html: BeautifulSoup | str) -> str:
         element.decompose()
     if soup.title:
         soup.title.decompose()
+    for name in _NUMBERS:
+        for element in soup.find_all(True, attrs={name: True}):
+            # The converter takes ² for a number, and fails on it.
+            if not re.fullmatch(r"\s*[0-9]{1,9}\s*", str(element[name])):
+                del element[name]
     converter = _Converter(
         heading_style="ATX", bullets="-", escape_misc=False, escape_underscores=False, escape_asterisks=False
     )
@@ -100,4 +106,4 @@ def _grid(table: Any, text_of: Any) -> list[list[str]]:
 
 def _span(found: Any, name: str) -> int:
     value = str(found.get(name, "1")).strip()
-    return min(max(int(value), 1), 1_000) if value.isdigit() else 1
+    return min(max(int(value), 1), 1_000) if value.isdecimal() else 1

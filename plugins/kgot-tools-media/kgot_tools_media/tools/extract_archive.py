@@ -16,6 +16,7 @@ from kgot_tools_media.documents import Documents
 from kgot_tools_media.jobs import FileUnreadable, done_on
 from kgot_tools_media.locating import Located, locate, source
 from kgot_tools_media.markdown import table
+from kgot_tools_media.members import known_members
 from kgot_tools_media.parts import size
 from kgot_tools_media.process import Limits
 from kgot_tools_media.settings import ArchiveSettings
@@ -71,6 +72,8 @@ class ExtractArchive(MediaTool):
         files = self._context.files
         unpacked = [Unpacked(member, files.add(Path(member.file)) if member.file else "") for member in written]
         names = tuple(one.name for one in unpacked if one.name)
+        inside = {_inside(folder, one.member): one.name for one in unpacked if one.name}
+        known_members(self._context)[(located.name, password)] = inside
         blocks = [f"{located.name}: {kind}, {len(names)} files unpacked", *(f"[Note: {note}]" for note in notes)]
         blocks += [*_listing(unpacked), *await self._contents(unpacked)]
         return "\n\n".join(blocks), ToolArtifact((source(located),), names)
@@ -133,6 +136,11 @@ def _listing(unpacked: Sequence[Unpacked]) -> list[str]:
         more = f"\n- and {len(left) - MOST_LISTED:,} more" if len(left) > MOST_LISTED else ""
         blocks.append(f"Not unpacked:\n{shown}{more}")
     return blocks
+
+
+def _inside(folder: Path, member: Written) -> str:
+    """Gives where a member lies below the archive's folder."""
+    return Path(member.file).relative_to(folder).as_posix()
 
 
 def _new_folder(parent: Path, stem: str) -> Path:

@@ -31,17 +31,17 @@ class FileArguments(BaseModel):
     """Arguments of ``inspect_file``."""
 
     path: str = Field(
-        description="Name of one of the task's files, or of a file that a tool made, such as report.pdf; of a member of"
-        " an archive: files.zip/report.pdf; or an address"
+        description="Name of a file of the task or of one that a tool made, such as report.pdf; of one in an archive:"
+        " files.zip/report.pdf; or an address"
     )
     question: str = Field(
         default="",
-        description="What you want to know from the file, as a complete question. Leave it out to get the content.",
+        description="What you want to know, as a complete question; leave it out to get the content",
     )
     page: int = Field(
         default=1,
         ge=1,
-        description="Where to begin in a long file, as an earlier result of this tool says. First is 1.",
+        description="Where to begin in a long file, as an earlier result says",
     )
     password: str = Field(default="", description="Password of a protected file, only if the task tells it")
 

@@ -31,7 +31,7 @@ class ImageArguments(BaseModel):
     path: str = Field(description="Name of an image among the task's files, such as photo.jpg; or an address")
     question: str = Field(
         default="",
-        description="What you want to know from the image, as a complete question. Empty: all that is in it.",
+        description="What you want to know, as a complete question; leave it out for all that is in it",
     )
     page: int = Field(default=0, ge=0, description="Page of a PDF or frame of a moving image, from 1; 0 for all of it")
 

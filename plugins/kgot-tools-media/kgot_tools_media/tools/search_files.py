@@ -27,7 +27,7 @@ class SearchArguments(BaseModel):
     """Arguments of ``search_files``."""
 
     query: str = Field(min_length=1, description="Words that stand in the passage you look for: names, terms, numbers")
-    most: int = Field(default=8, ge=1, le=MOST, description="How many passages you want at most, 8 if left out")
+    most: int = Field(default=8, ge=1, le=MOST, description="How many passages you want at most")
 
 
 class SearchFiles(MediaTool):

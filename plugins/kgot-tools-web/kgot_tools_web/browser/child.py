@@ -16,7 +16,9 @@ _ARGUMENTS = (
     # Everything goes through the proxy, names are looked up by it alone, and nothing goes beside it.
     "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
     "--disable-quic",
+    # Its name changed between versions of Chromium.
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
@@ -53,12 +55,13 @@ def render(job: dict[str, Any]) -> dict[str, Any]:
                     service_workers="block",
                     java_script_enabled=True,
                 )
+                context.route("**/*", check)
                 page = context.new_page()
-                page.route("**/*", check)
                 answer = page.goto(job["url"], wait_until="domcontentloaded", timeout=milliseconds)
                 with contextlib.suppress(Error):  # a page that never rests is taken as it is
                     page.wait_for_load_state("networkidle", timeout=SETTLED_SECONDS * 1_000)
-                return {"url": page.url, "status": answer.status if answer else 0, "html": page.content()}
+                html = page.content()[: job["most"]]
+                return {"url": page.url, "status": answer.status if answer else 0, "html": html}
             finally:
                 browser.close()
     except Error as error:

@@ -8,9 +8,11 @@ from types import TracebackType
 from urllib.parse import urlsplit
 
 from kgot_core.errors import KgotError
-from kgot_tools_web.net.guard import PORTS, Guard
+from kgot_tools_web.net.guard import PORTS, Guard, Opening, openings
+from kgot_tools_web.net.urls import LONGEST
 
 CONNECT_SECONDS = 10.0
+MOST_REFUSED = 100
 _LONGEST_HEAD = 1 << 16
 _PIECE = 1 << 16
 
@@ -24,6 +26,7 @@ class GuardedProxy:
 
     Attributes:
         refused: Hosts that were asked for and refused, with the reason.
+        opened: Private addresses that were connected to.
     """
 
     def __init__(self, guard: Guard, most: int) -> None:
@@ -32,6 +35,7 @@ class GuardedProxy:
         self._server: asyncio.Server | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self.refused: dict[str, str] = {}
+        self.opened: set[Opening] = set()
 
     async def __aenter__(self) -> GuardedProxy:
         self._server = await asyncio.start_server(self._started, "127.0.0.1", 0, limit=_LONGEST_HEAD)
@@ -77,7 +81,8 @@ class GuardedProxy:
                 there, back = await self._connect(goal.host, goal.port)
                 back.write(_as_origin(method, target, fields).encode("latin-1"))
         except (KgotError, OSError, TimeoutError, ValueError) as error:
-            self.refused[target] = str(error) or type(error).__name__
+            if len(self.refused) < MOST_REFUSED:  # a page may ask for thousands
+                self.refused[target[:LONGEST]] = str(error) or type(error).__name__
             writer.write(b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
             await writer.drain()
             return
@@ -90,6 +95,7 @@ class GuardedProxy:
     async def _connect(self, host: str, port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         failure: OSError = OSError("no address")
         for address in await self._guard.addresses(host, port):
+            self.opened |= openings(host, port, [address])
             try:
                 async with asyncio.timeout(CONNECT_SECONDS):
                     return await asyncio.open_connection(str(address), port)

@@ -11,6 +11,7 @@ import shutil
 import signal
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -18,11 +19,16 @@ from urllib.parse import urlsplit
 from kgot_core.errors import KgotError, TransientToolError
 from kgot_tools_web.browser.proxy import GuardedProxy
 from kgot_tools_web.net.cache import Fetched, PageCache, now
-from kgot_tools_web.net.fetching import Fetcher, normal_url
+from kgot_tools_web.net.fetching import Fetcher
+from kgot_tools_web.net.urls import normal_url
+from kgot_tools_web.reading.pages import LONGEST_HTML
 from kgot_tools_web.settings import WebSettings
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "microsoft-edge")
 _STARTING = 20.0
+_PIECE = 1 << 16
+_LONGEST_REPLY = 12 * LONGEST_HTML + _PIECE
+"""Bytes: JSON may write a character in twelve."""
 _PASSED = ("LANG", "LC_ALL", "PATH", "SYSTEMROOT", "PLAYWRIGHT_BROWSERS_PATH", "FONTCONFIG_PATH", "SSL_CERT_FILE")
 _ERRORS = {
     "ERR_TUNNEL_CONNECTION_FAILED": "cannot be reached, or may not be",
@@ -64,12 +70,11 @@ class Browser:
             KgotError: The browser gives nothing.
         """
         url = normal_url(url)
-        target = self._fetcher.guard.check(url)
+        self._fetcher.guard.check(url)
         identity = f"browser {url}"
-        if (known := self._cache.get(identity)) is not None:
-            self._fetcher.guard.check(known.final)
+        if (known := self._cache.get(identity)) is not None and self._fetcher.may_have(known):
             return known
-        await self._fetcher.turn(target.host)
+        await self._fetcher.turn(url)
         async with GuardedProxy(self._fetcher.guard, self._settings.megabytes << 22) as proxy:
             told = await self._child(url, proxy.address)
             if (error := told.get("error")) is not None or told["status"] >= 400:
@@ -78,6 +83,7 @@ class Browser:
         at = now().isoformat(timespec="seconds")
         body = str(told["html"]).encode("utf-8", "replace")
         fetched = Fetched(url, str(told["url"]), "text/html", "utf-8", body, at, "as a browser shows it")
+        fetched = replace(fetched, opened=tuple(sorted(proxy.opened)))
         self._cache.put(identity, fetched)
         return fetched
 
@@ -95,6 +101,7 @@ class Browser:
                 "sandbox": _sandboxed(settings.browser_sandbox),
                 "proxy": proxy,
                 "seconds": settings.browser_seconds,
+                "most": LONGEST_HTML + 1,
                 "agent": self._fetcher.agent,
                 "language": settings.language,
                 "environment": environment,
@@ -111,7 +118,7 @@ class Browser:
             )
             try:
                 async with asyncio.timeout(settings.browser_seconds + _STARTING):
-                    out, _ = await process.communicate(json.dumps(job).encode())
+                    out = await _exchanged(process, json.dumps(job).encode())
             except TimeoutError:
                 raise TransientToolError(f"{url} took too long in the browser") from None
             finally:
@@ -120,6 +127,17 @@ class Browser:
             return dict(json.loads(out))
         except ValueError:
             raise KgotError("the browser broke down", hint="leave browser out to read the page without") from None
+
+
+async def _exchanged(process: asyncio.subprocess.Process, job: bytes) -> bytes:
+    """Gives a process its job, and takes what it writes; of a page that is told without end only so much."""
+    assert process.stdin is not None and process.stdout is not None
+    process.stdin.write(job)
+    process.stdin.close()
+    out = bytearray()
+    while (piece := await process.stdout.read(_PIECE)) and len(out) <= _LONGEST_REPLY:
+        out += piece
+    return bytes(out)
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:

@@ -9,11 +9,15 @@ from typing import TypeAlias
 Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 _NUMBER = re.compile(r"0[xX][0-9a-fA-F]*|[0-9]+")
-_NAT64 = (ipaddress.IPv6Network("64:ff9b::/96"), ipaddress.IPv6Network("64:ff9b:1::/48"))
-# Carriers' shared addresses, and those that clouds give their metadata services.
+# Networks whose last 32 bits are an IPv4 address that a translator passes on to.
+_TRANSLATED = (ipaddress.IPv6Network("64:ff9b::/96"), ipaddress.IPv6Network("::ffff:0:0:0/96"))
+# Carriers' shared addresses, those that clouds give their metadata services, and translators of a network's own.
 _CLOSED = tuple(
     ipaddress.ip_network(net)
-    for net in ("100.64.0.0/10", "168.63.129.16/32", "192.0.0.0/24", "192.88.99.0/24", "198.18.0.0/15", "fec0::/10")
+    for net in (
+        *("100.64.0.0/10", "168.63.129.16/32", "192.0.0.0/24", "192.88.99.0/24", "198.18.0.0/15"),
+        *("fec0::/10", "64:ff9b:1::/48"),
+    )
 )
 
 
@@ -62,7 +66,7 @@ def _number(part: str) -> int:
 
 
 def _wrapped(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
-    """Gives the IPv4 address that an IPv6 one stands for: mapped, compatible, 6to4, Teredo or NAT64."""
+    """Gives the IPv4 address that an IPv6 one stands for: mapped, compatible, translated, 6to4, Teredo or NAT64."""
     if address.ipv4_mapped is not None:
         return address.ipv4_mapped
     if address.sixtofour is not None:
@@ -70,6 +74,6 @@ def _wrapped(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
     if address.teredo is not None:
         return address.teredo[1]
     value = int(address)
-    if any(address in net for net in _NAT64) or 1 < value < 1 << 32:
+    if any(address in net for net in _TRANSLATED) or 1 < value < 1 << 32:
         return ipaddress.IPv4Address(value & 0xFFFFFFFF)
     return None

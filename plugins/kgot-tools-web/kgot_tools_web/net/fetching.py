@@ -9,7 +9,7 @@ import ssl
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, replace
 from http.cookiejar import CookieJar
-from urllib.parse import SplitResult, unquote, urlencode, urljoin, urlsplit, urlunsplit
+from urllib.parse import unquote, urlsplit
 
 import httpcore
 import httpx
@@ -22,9 +22,11 @@ from kgot_tools_web.net.refusals import raise_for
 from kgot_tools_web.net.robots import Robots
 from kgot_tools_web.net.transport import GuardedTransport
 from kgot_tools_web.net.unpacking import ACCEPTED, Unpacker
+from kgot_tools_web.net.urls import joined, normal_url
 
 MOST_REDIRECTS = 10
 _REDIRECTS = (301, 302, 303, 307, 308)
+_KIND = re.compile(r"[\w.+-]{1,80}/[\w.+-]{1,120}")
 _TEXTUAL = re.compile(r"text/|application/(?:[\w.+-]*\+)?(?:json|xml)|application/xhtml")
 _HEADERS = {
     "Accept": "text/html,application/xhtml+xml,application/json;q=0.9,*/*;q=0.8",
@@ -94,7 +96,7 @@ class Fetcher:
         url = normal_url(url, parameters)
         self.guard.check(url)
         identity = f"{self._headers['Accept-Language']} {url}"
-        if (known := self._cache.get(identity)) is not None and self._still_allowed(known):
+        if (known := self._cache.get(identity)) is not None and self.may_have(known):
             return known
         hidden = normal_url(url, secret) if secret else ""
         try:
@@ -106,27 +108,43 @@ class Fetcher:
             self._cache.put(identity, fetched)
         return fetched
 
-    async def turn(self, host: str) -> None:
-        """Waits until a host may be asked."""
-        await self._pace.turn(host)
+    def may_have(self, known: Fetched) -> bool:
+        """Tells whether what is kept on disk may be had here: the run that fetched it may have opened more.
+
+        Raises:
+            Blocked: The address that it came from is blocked here.
+        """
+        self.guard.check(known.final)
+        return all(map(self.guard.opens, known.opened))
+
+    async def turn(self, url: str) -> None:
+        """Waits until an address may be asked for.
+
+        Raises:
+            Blocked: It may not be reached.
+            KgotError: Its host wants no program there, or a longer pause than is waited for.
+        """
+        target = self.guard.check(url)
+        if self._robots is not None:
+            await self._robots.check(url)
+        await self._pace.turn(target.host)
 
     async def _follow(self, url: str, hidden: str) -> tuple[Fetched, bool]:
         seen = {url}
         current = url
         deadline = asyncio.get_running_loop().time() + self._limits.seconds * 0.9
-        async with self._client(http2=not hidden) as client:
+        transport = self._transport(http2=not hidden)
+        async with self._client(transport) as client:
             for _ in range(MOST_REDIRECTS + 1):
-                target = self.guard.check(current)
-                if self._robots is not None:
-                    await self._robots.check(current)
-                await self._pace.turn(target.host)
+                await self.turn(current)
                 async with self._answer(client, current, hidden) as answer:
                     where = answer.headers.get("location", "")
                     if answer.status_code not in _REDIRECTS or not where:
                         raise_for(answer, current, self._pace)
                         fetched = await self._read(answer, url, current, deadline)
+                        fetched = replace(fetched, opened=tuple(sorted(transport.opened)))
                         return fetched, "no-store" not in answer.headers.get("cache-control", "").lower()
-                current = normal_url(urljoin(current, where))
+                current = normal_url(joined(current, where) or where)
                 if hidden:
                     raise KgotError(f"{_host(url)} answers with a redirect; is its address right?")
                 if current in seen:
@@ -154,7 +172,7 @@ class Fetcher:
 
     async def _read(self, answer: httpx.Response, url: str, final: str, deadline: float) -> Fetched:
         kind, _, rest = answer.headers.get("content-type", "").partition(";")
-        kind = kind.strip().lower()
+        kind = kind.strip().lower() if _KIND.fullmatch(kind.strip()) else ""
         charset = re.search(r"charset\s*=\s*[\"']?([\w.:-]+)", rest, re.IGNORECASE)
         unpacker = Unpacker(answer.headers.get("content-encoding", ""), self._limits.size)
         pieces: list[bytes] = []
@@ -174,12 +192,15 @@ class Fetcher:
         at = now().isoformat(timespec="seconds")
         return Fetched(url, final, kind, charset[1] if charset else "", b"".join(pieces), at, note, name)
 
-    def _client(self, http2: bool) -> httpx.AsyncClient:
+    def _transport(self, http2: bool) -> GuardedTransport:
         if self._certificates is None:
             # The environment may name further certificates (SSL_CERT_FILE), but no proxy.
             self._certificates = httpx.create_ssl_context(trust_env=True)
+        return GuardedTransport(self.guard, self._certificates, http2)
+
+    def _client(self, transport: GuardedTransport) -> httpx.AsyncClient:
         return httpx.AsyncClient(
-            transport=GuardedTransport(self.guard, self._certificates, http2),
+            transport=transport,
             headers=self._headers,
             cookies=self._cookies,
             timeout=httpx.Timeout(self._limits.seconds),
@@ -190,29 +211,6 @@ class Fetcher:
         """Fetches a file that everybody has to be able to read, without asking whether it may be."""
         once = Fetcher(self.guard, self._cache, self._pace, replace(self._limits, size=1 << 19), self.agent)
         return (await once.get(url)).body.decode("utf-8", "replace")
-
-    def _still_allowed(self, known: Fetched) -> bool:
-        """Tells whether the address that a kept page came from may be reached still."""
-        self.guard.check(known.final)
-        return True
-
-
-def normal_url(url: str, parameters: Mapping[str, str] | None = None) -> str:
-    """Gives an address without user, password and fragment, with ``https`` where it has no scheme.
-
-    Raises:
-        KgotError: It is no address.
-    """
-    text = url.strip().strip("<>\"'")
-    if "://" not in text and re.match(r"[\w-]+(\.[\w-]+)+([/:?#]|$)", text):
-        text = f"https://{text}"
-    try:
-        parts: SplitResult = urlsplit(text)
-    except ValueError:
-        raise KgotError(f"{text[:120]} is no address") from None
-    query = "&".join(filter(None, [parts.query, urlencode(parameters or {})]))
-    netloc = parts.netloc.rpartition("@")[2]
-    return urlunsplit((parts.scheme.lower(), netloc, parts.path or ("/" if netloc else ""), query, ""))
 
 
 def _host(url: str) -> str:

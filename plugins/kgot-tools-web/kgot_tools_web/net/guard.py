@@ -14,6 +14,8 @@ from kgot_core.errors import KgotError, TransientToolError
 from kgot_tools_web.net.addresses import Address, is_public, literal
 
 Resolver: TypeAlias = Callable[[str, int], Awaitable[Sequence[Address]]]
+Opening: TypeAlias = tuple[str, int, str]
+"""A host, its port and the private address behind it, which the user had to open."""
 
 PORTS = {"http": 80, "https": 443}
 _HOST = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?(\.[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?)*\.?")
@@ -123,8 +125,18 @@ class Guard:
             raise _private(host)
         return found
 
+    def opens(self, opening: Opening) -> bool:
+        """Tells whether the user has opened a private address, by itself or by the name that leads to it."""
+        host, port, address = opening
+        return self._is_allowed(host, port) or self._is_allowed(address, port)
+
     def _is_allowed(self, host: str, port: int) -> bool:
         return host in self._allow or f"{host}:{port}" in self._allow or f"[{host}]:{port}" in self._allow
+
+
+def openings(host: str, port: int, addresses: Sequence[Address]) -> set[Opening]:
+    """Gives what of a host's addresses is private."""
+    return {(plain_host(host), port, str(one)) for one in addresses if not is_public(one)}
 
 
 def plain_host(host: str) -> str:

@@ -72,7 +72,7 @@ class Pace:
 
 def _seconds(said: str) -> float:
     said = said.strip()
-    if said.isdigit():
+    if said.isdecimal():
         return float(said)
     try:
         date = parsedate_to_datetime(said)

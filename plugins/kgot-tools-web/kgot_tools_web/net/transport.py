@@ -10,7 +10,7 @@ import httpcore
 import httpx
 
 from kgot_core.errors import KgotError
-from kgot_tools_web.net.guard import Guard
+from kgot_tools_web.net.guard import Guard, Opening, openings
 
 
 class GuardedBackend(httpcore.AsyncNetworkBackend):
@@ -19,9 +19,13 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
     Args:
         guard: The guard.
         network: What opens them.
+
+    Attributes:
+        opened: Private addresses that were connected to.
     """
 
     def __init__(self, guard: Guard, network: httpcore.AsyncNetworkBackend | None = None) -> None:
+        self.opened: set[Opening] = set()
         self._guard = guard
         self._plain = network or httpcore.AnyIOBackend()
 
@@ -35,6 +39,7 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
     ) -> httpcore.AsyncNetworkStream:
         failure: Exception = KgotError(f"{host} has no address")
         for address in await self._guard.addresses(host, port):
+            self.opened |= openings(host, port, [address])
             try:
                 return await self._plain.connect_tcp(str(address), port, timeout, local_address, socket_options)
             except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
@@ -58,9 +63,15 @@ class GuardedTransport(httpx.AsyncBaseTransport):
     """
 
     def __init__(self, guard: Guard, certificates: ssl.SSLContext, http2: bool = True) -> None:
+        self._network = GuardedBackend(guard)
         self._pool = httpcore.AsyncConnectionPool(
-            ssl_context=certificates, http1=True, http2=http2, network_backend=GuardedBackend(guard)
+            ssl_context=certificates, http1=True, http2=http2, network_backend=self._network
         )
+
+    @property
+    def opened(self) -> set[Opening]:
+        """Private addresses that were connected to."""
+        return self._network.opened
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         assert isinstance(request.stream, httpx.AsyncByteStream)

@@ -24,7 +24,7 @@ class Unpacker:
     def __init__(self, encoding: str, most: int) -> None:
         names = [name.strip().lower() for name in encoding.split(",") if name.strip().lower() not in ("", "identity")]
         if len(names) > 1 or not set(names) <= {"gzip", "x-gzip", "deflate"}:
-            raise KgotError(f"the server packs the page in a way that was not asked for ({encoding})")
+            raise KgotError(f"the server packs the page in a way that was not asked for ({encoding[:40]!r})")
         self._raw = names == ["deflate"]
         self._zip = zlib.decompressobj(47) if names else None  # 47: gzip or zlib, found by itself
         self.left = most

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urljoin
 
 from bs4 import BeautifulSoup, Comment, Tag
 from markdownify import MarkdownConverter as _Untyped
 
+from kgot_tools_web.net.urls import joined
 from kgot_tools_web.reading.tables import spread_out
 
 _SILENT = "script, style, noscript, template, svg, canvas, button, input, select, textarea, dialog, object, embed"
@@ -21,6 +21,9 @@ _MAIN = ("main", "[role=main]", "#mw-content-text", "article", "#content", "#mai
 _HIDDEN = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0(?![.\d])|opacity\s*:\s*0(?![.\d])")
 _ENOUGH = 0.5
 """Part of a page's text that its main element has to hold to be taken for all of it."""
+
+_DEEPEST = 150
+"""Levels of elements within each other that are read as such."""
 
 MarkdownConverter: Any = _Untyped  # its methods are found by their names, which its types do not know
 
@@ -34,12 +37,14 @@ class Html:
         text: Its main text as Markdown.
         scripted: Scripts may write more of it.
         moves_to: Where a meta element sends the reader on; empty where there is none.
+        crowded: Its tables claim so many places that cells are not repeated in all those which they span.
     """
 
     title: str
     text: str
     scripted: bool
     moves_to: str = ""
+    crowded: bool = False
 
 
 def read_html(html: str, url: str, whole: bool = False) -> Html:
@@ -51,8 +56,9 @@ def read_html(html: str, url: str, whole: bool = False) -> Html:
         whole: Everything in it is main text: a part of a page that an interface gave.
     """
     soup = BeautifulSoup(re.sub(r"^\s*<\?xml[^>]*\?>", "", html), "lxml")
+    _flatten(soup)
     base = soup.find("base", href=True)
-    start = urljoin(url, str(base["href"])) if isinstance(base, Tag) else url
+    start = (joined(url, str(base["href"])) if isinstance(base, Tag) else "") or url
     scripted = bool(soup.find("script"))
     title, moves_to = _title(soup), _moves_to(soup, start)
     _tidy(soup)
@@ -60,13 +66,13 @@ def read_html(html: str, url: str, whole: bool = False) -> Html:
     if not whole:
         root = _main(root)
     _links(root, start)
-    spread_out(root)
+    crowded = not spread_out(root)
     converter = _Converter(
         heading_style="ATX", bullets="-", escape_misc=False, escape_underscores=False, escape_asterisks=False
     )
     text = str(converter.convert_soup(root))
     text = re.sub(r"[ \t]+\n", "\n", re.sub(r"\n{3,}", "\n\n", text)).strip()
-    return Html(title, text, scripted, moves_to)
+    return Html(title, text, scripted, moves_to, crowded)
 
 
 class _Converter(MarkdownConverter):  # type: ignore[misc]
@@ -97,10 +103,26 @@ def _title(soup: BeautifulSoup) -> str:
 
 def _moves_to(soup: BeautifulSoup, url: str) -> str:
     for meta in soup.find_all("meta", attrs={"http-equiv": re.compile("refresh", re.IGNORECASE)}):
-        found = re.match(r"\s*(\d+)\s*[;,]\s*url\s*=\s*[\"']?([^\"']+)", str(meta.get("content", "")), re.IGNORECASE)
+        found = re.match(
+            r"\s*(\d{1,9})\s*[;,]\s*url\s*=\s*[\"']?([^\"']+)", str(meta.get("content", "")), re.IGNORECASE
+        )
         if found and int(found[1]) <= 10:
-            return str(urljoin(url, found[2].strip()))
+            return joined(url, found[2].strip())
     return ""
+
+
+def _flatten(soup: BeautifulSoup) -> None:
+    """Makes text of what lies too deep: a converter goes down level by level, and some pages have thousands."""
+    depths = {id(soup): 0}
+    deepest = []
+    for element in soup.descendants:
+        if isinstance(element, Tag) and (depth := depths.get(id(element.parent))) is not None:
+            if depth < _DEEPEST:
+                depths[id(element)] = depth + 1
+            else:
+                deepest.append(element)
+    for element in deepest:
+        element.string = element.get_text(" ", strip=True)
 
 
 def _tidy(soup: BeautifulSoup) -> None:
@@ -117,6 +139,9 @@ def _tidy(soup: BeautifulSoup) -> None:
     for element in soup.find_all(True):
         if element.attrs is not None and _is_hidden(element):
             element.decompose()
+    for element in soup.find_all("ol", start=True):
+        if not re.fullmatch(r"[0-9]{1,9}", str(element["start"])):
+            del element["start"]
     if soup.title:
         soup.title.decompose()
 
@@ -146,18 +171,11 @@ def _links(root: Tag, url: str) -> None:
     """Makes links whole; those that lead nowhere become plain text."""
     for link in root.find_all("a"):
         href = str(link.get("href", "")).strip()
-        whole = _joined(url, href)
+        whole = joined(url, href)
         if not whole.startswith(("http://", "https://")) or href.startswith("#") or not link.get_text(strip=True):
             link.unwrap()
         else:
             link["href"] = whole.replace(" ", "%20").replace("(", "%28").replace(")", "%29")
             link.attrs.pop("title", None)
     for image in root.find_all("img"):
-        image["src"] = _joined(url, str(image.get("src", "")))
-
-
-def _joined(url: str, href: str) -> str:
-    try:
-        return urljoin(url, href)
-    except ValueError:
-        return ""
+        image["src"] = joined(url, str(image.get("src", "")))

@@ -84,10 +84,11 @@ async def read_page(fetched: Fetched) -> tuple[Page, Html | None]:
 def _read(fetched: Fetched) -> tuple[Page, Html | None]:
     text = text_of(fetched.body, fetched.charset)
     notes = (fetched.note,) if fetched.note else ()
+    if len(text) > LONGEST_HTML:
+        text = text[:LONGEST_HTML]
+        notes = (*notes, f"only the first {LONGEST_HTML:,} characters of the page were read")
     if kind_of(fetched) == "html":
-        if len(text) > LONGEST_HTML:
-            text = text[:LONGEST_HTML]
-            notes = (*notes, f"only the first {LONGEST_HTML:,} characters of the page's HTML were read")
         html = read_html(text, fetched.final)
+        notes = (*notes, "cells of its tables are not repeated in all places that they span") if html.crowded else notes
         return Page(fetched.final, html.title, html.text, fetched.at, fetched.sha256, notes), html
     return Page(fetched.final, "", text.replace("\r\n", "\n").strip(), fetched.at, fetched.sha256, notes), None

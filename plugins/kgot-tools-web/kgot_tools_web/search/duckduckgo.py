@@ -26,32 +26,35 @@ class DuckDuckGo(Engine):
         self._seconds = settings.seconds
 
     async def search(self, query: str, most: int, span: Span) -> Results:
-        items = await asyncio.to_thread(self._ask, query, most, _limit(span.first))
+        items = await asyncio.to_thread(self._ask, query, _limit(span.first))
         found = [
-            Found(str(item.get("title") or ""), str(item["href"]), str(item.get("body") or ""))
+            Found(str(item.title or ""), str(item.href), str(item.body or ""))
             for item in items
-            if str(item.get("href") or "").startswith(("http://", "https://"))
+            if str(item.href or "").startswith(("http://", "https://"))
         ]
         no_dates = "DuckDuckGo's results have no dates; only the last day, week, month or year can be asked for"
         return Results(found[:most], (no_dates,) if span else ())
 
-    def _ask(self, query: str, most: int, limit: str | None) -> list[dict[str, Any]]:
-        from ddgs import DDGS
-        from ddgs.exceptions import DDGSException, RatelimitException, TimeoutException
+    def _ask(self, query: str, limit: str | None) -> list[Any]:
+        from ddgs.engines.duckduckgo import Duckduckgo
+        from ddgs.exceptions import DDGSException, TimeoutException
 
         try:
-            # Named, so that no other engine is asked that the user does not know of.
-            return list(
-                DDGS(timeout=int(self._seconds)).text(query, max_results=most, timelimit=limit, backend="duckduckgo")
-            )
-        except (RatelimitException, TimeoutException):
-            raise TransientToolError("DuckDuckGo does not answer, or asks for fewer requests") from None
+            # Its engine by itself: what chooses among the library's engines tells a refusal as if nothing was found.
+            items = Duckduckgo(timeout=int(self._seconds)).search(query, timelimit=limit)
+        except TimeoutException:
+            raise TransientToolError("DuckDuckGo does not answer") from None
         except DDGSException as error:
-            if "no results" in str(error).lower():
-                return []
+            if "error sending request" in str(error):
+                raise TransientToolError("DuckDuckGo cannot be reached") from None
             cause = " ".join(str(error).split())[:200] or type(error).__name__
             way_out = "another engine in tools.web.search may"
             raise KgotError(f"DuckDuckGo gives no results: {cause}", hint=way_out) from None
+        except Exception as error:  # what the parser makes of a page that is not as it was
+            raise KgotError(f"DuckDuckGo's page cannot be read: {type(error).__name__}") from None
+        if items is None:
+            raise TransientToolError("DuckDuckGo refuses the search, as it does after many of them")
+        return list(items)
 
 
 def _limit(first: datetime.date | None) -> str | None:

@@ -27,7 +27,7 @@ async def ask_json(
     fetched = await fetcher.get(url, parameters, secret)
     try:
         data = json.loads(fetched.body)
-    except ValueError:
+    except (ValueError, RecursionError):
         data = None
     if not isinstance(data, dict):
         raise KgotError(f"{url.partition('?')[0]} gives no JSON object")

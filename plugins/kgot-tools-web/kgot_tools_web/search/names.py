@@ -14,7 +14,7 @@ SET_UP: Mapping[str, str] = MappingProxyType(
         "pages": "tools.web.pages names a file of stored pages, JSON lines with title and text",
         "searxng": "tools.web.searxng_url names a SearXNG server",
         "serpapi": "tools.web.serpapi_key is its key (KGOT_TOOLS__WEB__SERPAPI_KEY)",
-        "duckduckgo": "pip install 'kgot-tools-web[duckduckgo]'",
+        "duckduckgo": "pip install 'kgot-tools-web[duckduckgo]'; its host must not be in tools.web.block_hosts",
         "wikipedia": "it needs no key, but its host must not be in tools.web.block_hosts",
     }
 )
@@ -43,11 +43,16 @@ def missing(name: str, settings: WebSettings) -> str:
         "pages": bool(settings.pages),
         "searxng": bool(settings.searxng_url),
         "serpapi": bool(settings.serpapi_key),
-        "duckduckgo": importlib.util.find_spec("ddgs") is not None,
-        "wikipedia": not any(host.strip(". ").endswith("wikipedia.org") for host in settings.block_hosts),
+        "duckduckgo": importlib.util.find_spec("ddgs") is not None and not _blocked("duckduckgo.com", settings),
+        "wikipedia": not _blocked("wikipedia.org", settings),
     }
     kind, _, file = name.partition(":")
     return "" if there[kind] or (kind == "pages" and file) else f"{kind}: {SET_UP[kind]}"
+
+
+def _blocked(host: str, settings: WebSettings) -> bool:
+    entries = (entry.rpartition("://")[2].partition("/")[0].strip("*. ").lower() for entry in settings.block_hosts)
+    return any(f".{entry}".endswith(f".{host}") for entry in entries)
 
 
 def problem(settings: WebSettings) -> tuple[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 from kgot_core.contracts.prompts import tagged
 
 LONGEST_NOTE = 800
+LONGEST_OUTCOME = 400
 
 
 @dataclass(frozen=True)
@@ -17,7 +19,7 @@ class Seen:
     """What an action gave.
 
     Attributes:
-        outcome: In one line of our own.
+        outcome: In one line of our own, in which a page's title may stand.
         shown: What others wrote: a part of a page, results; empty where nothing is shown.
         url: Its address.
         place: Which part of the page it is.
@@ -57,8 +59,8 @@ class Memory:
         """Tells every step in a line for each action, with the model's own notes."""
         lines = []
         for step in self.steps:
-            lines += [f"{step.number}. {action}: {seen.outcome}" for action, seen in step.done]
-            lines += [f"   noted: {step.note}"] if step.note else []
+            lines += [f"{step.number}. {action}: {_line(seen.outcome)[:LONGEST_OUTCOME]}" for action, seen in step.done]
+            lines += [f"   noted: {_line(step.note)}"] if step.note else []
         return "\n".join(lines) or "(nothing yet)"
 
     def seen(self) -> str:
@@ -70,6 +72,11 @@ class Memory:
             if seen.shown
         ]
         return "\n".join(blocks) or "(nothing)"
+
+
+def _line(text: str) -> str:
+    """Writes a text on one line without tags: it may hold words of a page, such as its title, and ends no block."""
+    return re.sub(r"<(?=\s*[/\w!?])", "(", " ".join(text.split()))
 
 
 def action_text(name: str, arguments: Mapping[str, Any]) -> str:

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from kgot_core.errors import KgotError
 from kgot_tools_web.reading.pages import Page
 
+_PART = re.compile(r"(\?|\s+)")
+
 
 class Viewport:
     """The piece of a page that is looked at.
@@ -91,10 +93,16 @@ class Viewport:
     def _go(self) -> str:
         place = self._matches[self._match]
         self._now = next(number for number, (_, end) in enumerate(self._pieces) if place < end)
-        line = self.page.text[self.page.text.rfind("\n", 0, place) + 1 :].split("\n", 1)[0]
-        at = max(0, place - self.page.text.rfind("\n", 0, place) - 1 - 150)
-        near = " ".join(line[at : at + 350].split())
-        return f"place {self._match + 1} of {len(self._matches)} with {self._pattern!r}: {near}"
+        return f"place {self._match + 1} of {len(self._matches)} with {self._pattern!r}"
+
+    @property
+    def near(self) -> str:
+        """The words around the place that was found last."""
+        place = self._matches[self._match]
+        start = self.page.text.rfind("\n", 0, place) + 1
+        line = self.page.text[start:].split("\n", 1)[0]
+        at = max(0, place - start - 150)
+        return " ".join(line[at : at + 350].split())
 
 
 def pieces(text: str, size: int) -> list[tuple[int, int]]:
@@ -127,12 +135,11 @@ def wildcard(pattern: str) -> re.Pattern[str] | None:
     words = pattern.strip().strip("*")
     if not re.search(r"[^\s*?]", words):
         return None
-    parts = []
-    for part in re.split(r"(\*+|\?|\s+)", words):
-        if part.startswith("*"):
-            parts.append(r"[^\n]{0,200}?")
-        elif part == "?":
-            parts.append(r"[^\n]")
-        else:
-            parts.append(r"\s+" if part.isspace() else re.escape(part))
-    return re.compile("".join(parts), re.IGNORECASE)
+    first, *others = (_segment(part) for part in re.split(r"\*+", words))
+    # What follows a star is taken at the nearest place, and kept: else a few stars could take hours on one page.
+    return re.compile(first + "".join(rf"(?>[^\n]{{0,200}}?{part})" for part in others), re.IGNORECASE)
+
+
+def _segment(words: str) -> str:
+    parts = (r"[^\n]" if part == "?" else r"\s++" if part.isspace() else re.escape(part) for part in _PART.split(words))
+    return "".join(parts)

@@ -10,7 +10,7 @@ from kgot_core.errors import KgotError
 from kgot_tools_web.answering import summary
 from kgot_tools_web.dates import last_day, span
 from kgot_tools_web.mediawiki import MediaWiki
-from kgot_tools_web.net.fetching import normal_url
+from kgot_tools_web.net.urls import normal_url
 from kgot_tools_web.reading.pages import Page, read_page
 from kgot_tools_web.search.engine import Engine
 from kgot_tools_web.search.engines import engines
@@ -96,9 +96,9 @@ class Walk:
                 view.up()
                 return self._seen("part before")
             case "find_on_page":
-                return self._seen(view.find(str(arguments.get("pattern", ""))))
+                return self._found(view.find(str(arguments.get("pattern", ""))))
             case "find_next":
-                return self._seen(view.find_next())
+                return self._found(view.find_next())
             case _:
                 text = await summary(self._context, view.page, self._task, self._session.settings)
                 return Seen(f"summary of {view.page.title or view.page.url}", text, view.page.url, "summary")
@@ -107,6 +107,12 @@ class Walk:
         view = self._view
         assert view is not None
         return Seen(outcome, view.text or "(no text)", view.page.url, view.place)
+
+    def _found(self, place: str) -> Seen:
+        view = self._view
+        assert view is not None
+        # The words around it are the page's, so they are shown with the page and not told as an outcome.
+        return Seen(place, f"[{place}: {view.near}]\n\n{view.text}", view.page.url, view.place)
 
     async def _first(self, key: str, query: str) -> str:
         _, results = await search(self._engines(), query, 1, span("", ""), self._session.guard)

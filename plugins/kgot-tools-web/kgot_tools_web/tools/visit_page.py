@@ -23,9 +23,9 @@ class VisitArguments(BaseModel):
     url: str = Field(description="Whole address of the page or file, such as https://example.org/ships.html")
     question: str = Field(
         default="",
-        description="What you want to know from the page, as a complete question. Leave it out to get its text.",
+        description="What you want to know, as a complete question; leave it out to get the text",
     )
-    page: int = Field(default=1, ge=1, description="Part of a long page, as an earlier result says. First is 1.")
+    page: int = Field(default=1, ge=1, description="Part of a long page, as an earlier result says")
     browser: bool = Field(default=False, description="Use a real browser, only if the page was empty without")
 
 

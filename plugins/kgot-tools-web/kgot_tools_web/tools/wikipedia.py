@@ -31,14 +31,12 @@ class WikipediaArguments(BaseModel):
     title: str = Field(min_length=1, description="Title of the article, such as Mount Everest; or words to search for")
     question: str = Field(
         default="",
-        description="What you want to know from the article, as a complete question. Leave it out to read it.",
+        description="What you want to know, as a complete question; leave it out to get the text",
     )
     section: str = Field(default="", description="Heading of the one section that is wanted, such as History")
     date: str = Field(default="", description="The article as it was then: 2015, 2015-03 or 2015-03-14")
-    language: str = Field(
-        default="", description="Code of the language edition, such as de; that of the settings if empty"
-    )
-    page: int = Field(default=1, ge=1, description="Part of a long article, as an earlier result says. First is 1.")
+    language: str = Field(default="", description="Code of the language edition, such as de")
+    page: int = Field(default=1, ge=1, description="Part of a long article, as an earlier result says")
 
 
 class WikipediaTool(WebTool):

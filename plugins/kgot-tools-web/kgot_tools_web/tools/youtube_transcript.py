@@ -25,10 +25,10 @@ class VideoArguments(BaseModel):
 
     video: str = Field(description="Address or id of the video on YouTube, such as https://youtu.be/AbCdEfGhIjK")
     question: str = Field(
-        default="", description="What you want to know from what is said, as a complete question; leave out to read it"
+        default="", description="What you want to know, as a complete question; leave it out to get the text"
     )
-    language: str = Field(default="", description="Code of the language wanted, such as de; any will do if empty")
-    page: int = Field(default=1, ge=1, description="Part of a long transcript, as an earlier result says. First is 1.")
+    language: str = Field(default="", description="Code of the language wanted, such as de")
+    page: int = Field(default=1, ge=1, description="Part of a long transcript, as an earlier result says")
 
 
 class YouTubeTranscript(WebTool):

@@ -1,0 +1,1 @@
+"""Bubblewrap: namespaces of Linux, without a container engine."""

@@ -1,0 +1,1 @@
+"""Docker: a container a session, on the user's engine."""

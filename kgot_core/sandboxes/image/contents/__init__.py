@@ -1,0 +1,1 @@
+"""The recipe of the image for the sandboxes ``docker`` and ``sarus``."""

@@ -1,0 +1,1 @@
+"""Monty: an interpreter for a subset of Python, which is always there."""
