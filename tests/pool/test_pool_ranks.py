@@ -16,6 +16,8 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from neo4j import GraphDatabase
+from neo4j.exceptions import AuthError
 
 pytestmark = pytest.mark.xdist_group("neo4j")
 LIBRARY = Path(__file__).parents[1] / "fixtures" / "library"
@@ -85,6 +87,7 @@ class Ranks:
 
     def __init__(self, options: list[str], environment: dict[str, str], doors: str) -> None:
         self.options, self.environment, self._doors = options, environment, doors
+        self._listeners: list[Listener] = []
 
     def kgot(self, *arguments: str) -> Any:
         command = [sys.executable, "-m", "kgot_core", *arguments, *self.options]
@@ -105,15 +108,25 @@ class Ranks:
             assert [one["snapshot"] for one in events(folder, row["id"], "graph_opened")] == [EMPTY]
         return [json.loads(line) for line in Path("held.jsonl").read_text().splitlines()]
 
+    def close(self) -> None:
+        """Ends the pool, and lets nobody wait any more."""
+        self.kgot("pool", "stop", "--force", "--pool", "./pool")
+        for listener in self._listeners:
+            listener.close()
+
     def _meeting(self, name: str) -> str:
         """Gives the address at which two processes wait for each other."""
         door = str(Path(self._doors, name))
         listener = Listener(door, "AF_UNIX", backlog=50)
+        self._listeners.append(listener)
 
         def let_in() -> None:
             waiting, here = [], set()
-            while True:  # as long as this process: a rank may ask several times at once
-                waiting.append(listener.accept())
+            while True:  # a rank may ask several times at once
+                try:
+                    waiting.append(listener.accept())
+                except OSError:  # closed
+                    return
                 here.add(waiting[-1].recv())
                 while len(here) > 1 and waiting:
                     waiting.pop().send("go")
@@ -143,6 +156,15 @@ def each_rank_holds_one_of_two(notes: list[dict[str, Any]]) -> set[str]:
     return {slot for note in notes for slot in note["holders"]}
 
 
+def locks_nobody_out(address: str, password: str) -> None:
+    """Tries wrong passwords, as anybody on the machine could, and then the right one."""
+    for _ in range(5):
+        with GraphDatabase.driver(address, auth=("neo4j", "a guess")) as driver, pytest.raises(AuthError):
+            driver.verify_connectivity()
+    with GraphDatabase.driver(address, auth=("neo4j", password)) as driver:
+        driver.verify_connectivity()
+
+
 @pytest.fixture
 def ranks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, launcher: Callable[[str], ModuleType], or_skip: Any
@@ -169,7 +191,7 @@ def ranks(
     with tempfile.TemporaryDirectory(prefix="kgot-meet-") as doors:
         made = Ranks(options, environment, doors)
         yield made
-        made.kgot("pool", "stop", "--force", "--pool", "./pool")
+        made.close()
 
 
 def test_each_rank_leases_one_server_and_a_broken_one_is_replaced_and_all_is_removed(ranks: Ranks) -> None:
@@ -177,6 +199,7 @@ def test_each_rank_leases_one_server_and_a_broken_one_is_replaced_and_all_is_rem
     assert done.returncode == 0, done.stderr
     slots = json.loads(ranks.kgot("pool", "status", "--json", "--pool", "./pool").stdout)["slots"]
 
+    locks_nobody_out(slots[0]["address"], Path("pool/password").read_text())
     # The same servers as somebody's own, which are listed.
     ranks.environment["KGOT_BACKENDS__NEO4J__PASSWORD"] = Path("pool/password").read_text()
     addresses = ",".join(slot["address"] for slot in slots)
