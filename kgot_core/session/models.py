@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from kgot_core.contracts.model import ModelSpec, Role
@@ -136,6 +137,17 @@ def open_embedding(
     return EmbeddingClient(opened_model, spec, policy=policy, owned=True, share=share), {
         EMBEDDING: f"{spec.provider}:{spec.name}"
     }
+
+
+async def close_models(clients: Iterable[Any], given: Iterable[Any]) -> None:
+    """Closes clients, except those that were passed in code."""
+    kept = {id(model) for model in given}
+    for client in {id(client): client for client in clients}.values():
+        close = getattr(client, "aclose", None)
+        if close is not None and id(client) not in kept:
+            # A client that cannot be closed must not hide what the session was used for.
+            with contextlib.suppress(Exception):
+                await close()
 
 
 def _refuse_unknown(given: Mapping[str, Any]) -> None:

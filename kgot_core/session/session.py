@@ -8,7 +8,6 @@ from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from kgot_core.contracts.backend import GraphBackend, GraphScope, OpenContext
@@ -24,12 +23,13 @@ from kgot_core.run.purse import Purse
 from kgot_core.run.record.folder import RunWriter
 from kgot_core.run.record.journal import Journal
 from kgot_core.session.broken_run import BrokenRun
+from kgot_core.session.models import close_models
 from kgot_core.session.new_run import new_id, new_shelf, new_task, refuse_run_folder
 from kgot_core.session.opening import Given, open_parts
 from kgot_core.session.redaction import redactor
 from kgot_core.session.schema import json_schema, validated
 from kgot_core.session.sinks import Kept, NamedSink, Opened, QueueSink, find_sinks
-from kgot_core.session.slots import close_parts, with_slot_sandboxes
+from kgot_core.session.slots import close_slot_sandboxes, with_slot_sandboxes
 from kgot_core.session.starting import NamedGraph, refuse_nothing_to_ask
 from kgot_core.session.store import open_pool
 from kgot_core.settings.seal import seal
@@ -109,14 +109,13 @@ class Session:
         self._named_sinks = find_sinks(self._registry, self._settings)
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *ended: object) -> None:
         parts, self._parts = self._parts, None
         # A stream that was left is told so by the loop, at a time of its own.
         await _cancel(*self._streams)
         if parts is not None:
-            await close_parts(parts, self._given.models.values())
+            await close_models([*parts.clients.values(), parts.embedder], self._given.models.values())
+            await close_slot_sandboxes(parts)
 
     async def solve(
         self,

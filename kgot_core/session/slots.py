@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
 
 from kgot_core.pool.leasing import Slots
 from kgot_core.pool.sandboxes import SlotSandboxes
@@ -23,14 +20,7 @@ def with_slot_sandboxes(parts: Parts, slots: Slots | None, settings: Settings) -
     return replace(parts, sandbox=sandboxes)
 
 
-async def close_parts(parts: Parts, given: Iterable[Any]) -> None:
-    """Closes what a session has opened: its models, but none that was passed in code, and sandboxes made ahead."""
-    kept = {id(model) for model in given}
-    for client in {*parts.clients.values(), parts.embedder}:
-        close = getattr(client, "aclose", None)
-        if close is not None and id(client) not in kept:
-            # A client that cannot be closed must not hide what the session was used for.
-            with contextlib.suppress(Exception):
-                await close()
+async def close_slot_sandboxes(parts: Parts) -> None:
+    """Ends the sandboxes that were made ahead for runs of a session."""
     if isinstance(parts.sandbox, SlotSandboxes):
         await in_thread(parts.sandbox.close)

@@ -36,7 +36,7 @@ FREE = {
         *LIMITS,
     },
     "schedulers.mpi": {"ranks", "restarts", "survive", "transport"},
-    "schedulers.ray": {"cpus", "ranks", "restarts"},
+    "schedulers.ray": {"cpus", "ranks", "restarts", "room_seconds"},
     "voters.adaptive": {"confidence"},
     "voters.judge": {"both_orders"},
     "formats.turtle": {"namespace"},

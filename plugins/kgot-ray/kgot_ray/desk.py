@@ -65,6 +65,7 @@ class Desk:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._heard: dict[int, float] = {}
+        self._opened = clock()
         self._changed = asyncio.Condition()
         self._attempts: dict[int, int] = {}
         self._sittings: dict[int, _Sitting] = {}
@@ -76,6 +77,7 @@ class Desk:
     async def join(self, rank: int) -> Caller:
         """Gives a process its place; one that had it before is lost."""
         await self.lost(rank)
+        self._heard[rank] = self._clock()
         return Caller(rank, self._attempts[rank])
 
     async def lost(self, rank: int) -> None:
@@ -139,6 +141,7 @@ class Desk:
                 await self._wait()
             if self._is_gone(caller):
                 return Reply("gone")
+            self._heard[caller.rank] = self._clock()
             if number in self._done:
                 return Reply("done", outcome=self._done[number])
             if number in self._doing:
@@ -152,6 +155,10 @@ class Desk:
             if not self._is_gone(caller):
                 self._done.setdefault(number, outcome)
                 self._changed.notify_all()
+
+    async def quiet(self) -> float:
+        """Gives the seconds in which no rank was heard of."""
+        return self._clock() - max(self._heard.values(), default=self._opened)
 
     async def say(self, rank: int, stream: str, text: str) -> None:
         """Takes what a rank writes to ``stdout`` or ``stderr``."""

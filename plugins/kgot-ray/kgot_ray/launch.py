@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import ray
 from ray.exceptions import RayError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
+from kgot_core.contracts.signals import heard_signals
+from kgot_core.errors import FAILED, INTERRUPTED
 from kgot_ray.cluster import connected, rank_environment
 from kgot_ray.desk import Desk
 from kgot_ray.ranks import run_rank
 from kgot_ray.settings import RaySettings
 
-INTERRUPTED, FAILED = 75, 1
 QUESTIONS = 10_000
 """How many questions may wait at the desk: one for each task that runs, and a few for each rank."""
 LOOK = 0.5
 """Seconds between two looks at whether a signal came."""
+QUIET = 30.0
+"""Seconds without a word of any rank after which it is said that there is no room for one."""
 
 
 def launch_ranks(settings: RaySettings, command: Sequence[str]) -> int:
@@ -47,7 +47,8 @@ def launch_ranks(settings: RaySettings, command: Sequence[str]) -> int:
         remote: Any = ray.remote(Desk)
         options = {"num_cpus": 0, "max_concurrency": QUESTIONS, "scheduling_strategy": here}
         desk = remote.options(name=name, **options).remote()
-        with _signals() as came:
+        came: list[int] = []
+        with heard_signals(came.append):
             return _Watch(settings, desk, name, came).until_the_end(command)
 
 
@@ -61,6 +62,7 @@ class _Watch:
         self._came = came
         self._codes: dict[int, int] = {}
         self._lines: set[str] = set()
+        self._told_quiet = False
 
     def until_the_end(self, command: Sequence[str]) -> int:
         """Starts the ranks and gives the exit code of the whole."""
@@ -73,7 +75,7 @@ class _Watch:
         ranks = {task.remote(self._name, rank, *rest): rank for rank in range(settings.ranks)}
         said = self._desk.said.remote(True)
         stopped = False
-        while ranks:
+        while ranks and not self._has_no_room():
             ended, _ = ray.wait([*ranks, said], num_returns=1, timeout=LOOK)
             for reference in ended:
                 if reference in ranks:
@@ -92,6 +94,24 @@ class _Watch:
         self._show(ray.get(self._desk.said.remote(False)))
         return self._code()
 
+    def _has_no_room(self) -> bool:
+        """Tells whether no rank runs and none is to be expected, as where the nodes with room for one are gone."""
+        quiet = float(ray.get(self._desk.quiet.remote()))
+        if quiet < QUIET:
+            self._told_quiet = False
+            return False
+        if self._came:
+            return True  # nobody is there to come to an end
+        wait = self._settings.room_seconds
+        if not self._told_quiet:
+            self._told_quiet = True
+            sys.stderr.write(
+                f"kgot: no rank has been heard of for {quiet:.0f} s: no node of the cluster has {self._settings.cpus:g}"
+                f" free processors (schedulers.ray.cpus); waiting for up to {wait:g} s\n"
+            )
+            sys.stderr.flush()
+        return quiet >= max(wait, QUIET)
+
     def _end(self, rank: int, reference: Any) -> None:
         try:
             self._codes[rank] = ray.get(reference)
@@ -106,7 +126,8 @@ class _Watch:
         if INTERRUPTED in codes or (self._came and codes != {0}):
             return INTERRUPTED
         if not codes:
-            sys.stderr.write("kgot: all ranks were lost; kgot resume goes on with the batch\n")
+            why = "there is no room for a rank in the cluster" if self._told_quiet else "all ranks were lost"
+            sys.stderr.write(f"kgot: {why}; kgot resume goes on with the batch\n")
             return FAILED
         # A rank ends with 0 only where every task has its record, whatever became of others.
         return min(codes)
@@ -121,23 +142,3 @@ class _Watch:
                 out = sys.stdout if stream == "stdout" else sys.stderr
                 out.write(line)
                 out.flush()
-
-
-@contextmanager
-def _signals() -> Iterator[list[int]]:
-    """Collects the signals that come: the first lets the ranks end cleanly, the second ends them at once."""
-    came: list[int] = []
-
-    def handle(number: int, frame: FrameType | None) -> None:
-        came.append(number)
-
-    before: dict[int, Any] = {}
-    for listened in (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1):
-        # Only the main thread may listen.
-        with suppress(ValueError):
-            before[listened] = signal.signal(listened, handle)
-    try:
-        yield came
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

@@ -17,6 +17,7 @@ class RaySettings:
     ranks: int = _setting(0, "Ranks to start as Ray tasks; 0: this process alone, without Ray")
     restarts: int = _setting(2, "How often Ray starts a rank anew that was lost")
     cpus: float = _setting(1.0, "Processors that Ray sets aside for a rank")
+    room_seconds: float = _setting(600.0, "Seconds to wait for room in the cluster while no rank runs at all")
     address: str = _setting(
         "",
         "Address of the cluster: auto or HOST:PORT; where empty, the one that RAY_ADDRESS names, else a Ray of its own "

@@ -26,3 +26,17 @@ async def test_a_silent_rank_is_given_up_and_its_task_given_to_another():
     assert (await desk.look(second, 0, 0.0)).state == "go"
     await desk.end(second, 0, "a")
     assert (await desk.look(second, 0, 0.0)).state == "over"
+
+
+async def test_it_is_known_how_long_no_rank_was_heard_of():
+    now = [0.0]
+    desk = Desk(lambda: now[0])
+    now[0] = 5.0
+    assert await desk.quiet() == 5.0
+    caller = await desk.join(0)
+    await desk.begin(caller, 0, ["a"])
+    assert await desk.quiet() == 0.0
+    now[0] = 7.0
+    assert await desk.quiet() == 2.0
+    await desk.look(caller, 0, 0.0)
+    assert await desk.quiet() == 0.0

@@ -28,7 +28,7 @@ def test_nothing_but_ranks_imports_ray():
     assert loaded.strip() == "False"
 
 
-@pytest.mark.parametrize("name", ["ranks", "restarts", "cpus"])
+@pytest.mark.parametrize("name", ["ranks", "restarts", "cpus", "room_seconds"])
 def test_settings_that_make_no_sense_are_named(name):
     problem = plugin.check(RaySettings(**{name: -1}))
     assert problem is not None and f"schedulers.ray.{name}" in problem.message
