@@ -188,8 +188,15 @@ class ToolContext(Protocol):
     async def call(self, name: str, arguments: Mapping[str, Any]) -> ToolResult:
         """Calls another tool of the run, as a part of this call; its failure is a result with ``failed`` set."""
 
-    def share(self, key: str, make: Callable[[], Thing]) -> Thing:
-        """Gives what tools of this run have in common under a key: made by the first that asks, kept for the others."""
+    def share(self, key: str, make: Callable[[], Thing], *, among_runs: bool = False) -> Thing:
+        """Gives what tools have in common under a key: made by the first that asks, kept for the others.
+
+        Args:
+            key: Its name, which begins with that of the package.
+            make: Makes it; a short function, for which others wait.
+            among_runs: All runs of the session have it in common, such as the tasks of a batch in one process. They use
+                it at once, from several threads, and it may hold nothing that one of them must not know of another.
+        """
 
     def at_end(self, function: Callable[[], None]) -> None:
         """Has a function called when the run ends, however it ends: for what a tool has opened.

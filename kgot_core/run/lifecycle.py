@@ -102,7 +102,16 @@ async def _answer(
     models = ModelDesk(journal, parts.clients, parts.model_names, budget)
     embedding = EmbeddingDesk(journal, parts.embedder, parts.model_names.get("embedding", ""), budget)
     calls = CallContext(
-        task.question, files, parts.sandbox, models, embedding, journal, code.run, parts.prompts.fill, opened.append
+        task.question,
+        files,
+        parts.sandbox,
+        models,
+        embedding,
+        journal,
+        code.run,
+        parts.prompts.fill,
+        opened.append,
+        parts.among_runs,
     )
     specs, tools = await open_tools(journal, parts.tools, calls)
     retries = parts.options.limits.max_tool_retries

@@ -15,6 +15,7 @@ from kgot_core.contracts.strategy import Strategy
 from kgot_core.contracts.voter import Voter
 from kgot_core.graph.schema import GraphSchema
 from kgot_core.providers import ToolProvider
+from kgot_core.run.concurrency.common import Common
 from kgot_core.run.desks.embedding import Embedder
 from kgot_core.run.desks.model import Client
 from kgot_core.run.given import GivenGraph
@@ -63,6 +64,7 @@ class Parts:
         graph_rows: Rows of a query that are kept.
         embedder: The embedding model; ``None`` where there is none.
         purse: What the runs may spend together.
+        among_runs: What their tools have in common.
     """
 
     options: RunOptions
@@ -91,3 +93,4 @@ class Parts:
     code_limits: SandboxLimits = field(default_factory=SandboxLimits)
     close_backend: bool = True
     purse: Purse = field(default_factory=Purse)
+    among_runs: Common = field(default_factory=Common)

@@ -20,6 +20,7 @@ from kgot_core.models.embedding import Embedded
 from kgot_core.plugins import PluginRegistry
 from kgot_core.reading.toolcalls import nearest
 from kgot_core.run.caps import Budget
+from kgot_core.run.concurrency.common import Common
 from kgot_core.run.desks.code import CodeDesk
 from kgot_core.run.desks.embedding import Embedder, EmbeddingDesk
 from kgot_core.run.desks.files import FileShelf
@@ -85,7 +86,9 @@ async def call_tool(
     code = CodeDesk(journal, sandbox, SandboxLimits())
     opened: list[Callable[[], None]] = []
     embedding = EmbeddingDesk(journal, *_embedder(registry, settings), budget)
-    context = CallContext("", shelf, sandbox, models, embedding, journal, code.run, prompts.fill, opened.append)
+    context = CallContext(
+        "", shelf, sandbox, models, embedding, journal, code.run, prompts.fill, opened.append, Common()
+    )
     try:
         left_out: dict[str, str] = {}
         entries = all_tools(registry, settings)

@@ -208,3 +208,26 @@ async def test_a_role_of_its_own_model() -> None:
     answer = await answer_of(models={"graph": graph.model(), "tool": tools.model()})
     assert answer.status == "answered"
     assert tools.asked == ["choose"] and "choose" not in graph.asked
+
+
+async def test_what_tools_share_among_runs_is_that_of_one_session(tmp_path: Path) -> None:
+    plugin = tmp_path / "counted.py"
+    plugin.write_text(
+        "from kgot_core.hookspecs import hookimpl\nfrom kgot_core.providers import ToolProvider\n"
+        "def create(settings, context):\n"
+        "    runs = context.share('runs', list, among_runs=True)\n"
+        "    runs.append(context.share('runs', list))\n"
+        "    assert context.share('runs', list) is runs[-1]\n"
+        "    context.leave_out('runs so far', str(len({id(run) for run in runs})))\n"
+        "    return []\n"
+        "@hookimpl\ndef kgot_tools():\n"
+        "    return [ToolProvider(name='counted', summary='Counts.', create=create)]\n"
+    )
+
+    async def runs_so_far(session: Any) -> str:
+        opening = next(event for event in await events_of(session) if isinstance(event, ToolsOpened))
+        return opening.left_out["runs so far"]
+
+    for _ in range(2):
+        async with opened(settings={"plugins.load": [str(plugin)]}) as session:
+            assert [await runs_so_far(session) for _ in range(3)] == ["1", "2", "3"]

@@ -15,6 +15,7 @@ from kgot_core.events import OutsideCalled
 from kgot_core.graph.values import JsonValue
 from kgot_core.reading.reasoning import strip_reasoning
 from kgot_core.reading.toolcalls import read_tool_calls
+from kgot_core.run.concurrency.common import Common
 from kgot_core.run.desks.embedding import EmbeddingDesk
 from kgot_core.run.desks.files import FileShelf
 from kgot_core.run.desks.model import ModelDesk
@@ -50,6 +51,7 @@ class CallContext:
         run_code: Runs a job in the sandbox at a step.
         prompt: Fills a prompt of the run by its name.
         at_end: Takes what is to be called when the run ends.
+        among_runs: What all runs of the session have in common.
     """
 
     def __init__(
@@ -63,6 +65,7 @@ class CallContext:
         run_code: Callable[[str, CodeJob, str], Awaitable[CodeResult]],
         prompt: Callable[..., str],
         at_end: Callable[[Callable[[], None]], None],
+        among_runs: Common,
     ) -> None:
         self.question = question
         self.files = files
@@ -75,7 +78,7 @@ class CallContext:
         self._run_code = run_code
         self._place: ContextVar[tuple[str, str]] = ContextVar("kgot-tool-call")
         self._asked: dict[str, int] = {}
-        self._shared: dict[str, object] = {}
+        self._in_run, self._among_runs = Common(), among_runs
         self.left_out: dict[str, str] = {}
         self._desk: Desk | None = None
 
@@ -135,11 +138,9 @@ class CallContext:
         step, tool = self._place.get()
         return await self._run_code(self._next(f"{step}/code"), job, tool)
 
-    def share(self, key: str, make: Callable[[], Thing]) -> Thing:
-        """Gives what tools of this run have in common under a key."""
-        if key not in self._shared:
-            self._shared[key] = make()
-        return cast(Thing, self._shared[key])
+    def share(self, key: str, make: Callable[[], Thing], *, among_runs: bool = False) -> Thing:
+        """Gives what tools of this run, or of all runs of the session, have in common under a key."""
+        return (self._among_runs if among_runs else self._in_run).get(key, make)
 
     def leave_out(self, name: str, cause: str) -> None:
         """Tells that a tool or a part of it is missing in this run."""

@@ -12,6 +12,7 @@ from kgot_tools_media.locating import Located
 from kgot_tools_media.parts import Passage
 from kgot_tools_media.process import Limits, Told, run_child
 from kgot_tools_media.ranking import Ranking
+from kgot_tools_media.readings import Messages, Readings, State, state_of
 from kgot_tools_media.windows import NATURAL, windows
 
 PASSAGE_TOKENS = 300
@@ -23,10 +24,12 @@ class Library:
 
     Args:
         limits: What reading may use; the time is that of all documents together.
+        readings: What other runs have read, and where what is read here is kept for them.
     """
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: Limits, readings: Readings) -> None:
         self._limits = limits
+        self._readings = readings
         self._left = limits.seconds
         self._seen: set[str] = set()
         self._ranking: Ranking | None = None
@@ -36,9 +39,13 @@ class Library:
 
     async def take(self, files: Sequence[Listed]) -> int:
         """Reads those files that were not read before, and gives how many there was no time for."""
+        for file in files:
+            if str(file.path) not in self._seen and (messages := self._readings.of(file.path)) is not None:
+                self._add(file, messages)
         waiting = [file for file in files if str(file.path) not in self._seen]
         while waiting and self._left > 0:
             batch = waiting[:AT_ONCE]
+            states = {str(file.path): state_of(file.path) for file in batch}
             began = time.monotonic()
             job = {
                 "do": "read_many",
@@ -48,7 +55,7 @@ class Library:
             limits = Limits(self._left, self._limits.memory_mb)
             told = await run_child(job, limits)
             self._left -= time.monotonic() - began
-            self._take(told, {str(file.path): file for file in batch})
+            self._take(told, {str(file.path): file for file in batch}, states)
             waiting = [file for file in waiting if str(file.path) not in self._seen]
         return len(waiting)
 
@@ -59,14 +66,16 @@ class Library:
             self._ranking = Ranking([f"{passage.address} {passage.text}" for passage in self.passages])
         return self._ranking.best(query, len(self.passages))
 
-    def _take(self, told: Told, batch: Mapping[str, Listed]) -> None:
+    def _take(self, told: Told, batch: Mapping[str, Listed], states: Mapping[str, State | None]) -> None:
         messages: list[Mapping[str, Any]] = []
         open_path = ""
         for message in told.messages:
             if "begin" in message:
                 open_path, messages = message["begin"], []
             elif "done" in message:
-                self._keep(batch[message["done"]], messages)
+                file = batch[message["done"]]
+                self._readings.keep(file.path, states[str(file.path)], messages)
+                self._add(file, messages)
                 open_path = ""
             else:
                 messages.append(message)
@@ -77,10 +86,10 @@ class Library:
         elif not self._seen & batch.keys() and told.ended != "time":
             self._seen.update(batch)
             self.failed.update({file.address: f"could not be read: {told.cause}" for file in batch.values()})
-        self._ranking = None
 
-    def _keep(self, file: Listed, messages: Sequence[Mapping[str, Any]]) -> None:
+    def _add(self, file: Listed, messages: Messages) -> None:
         self._seen.add(str(file.path))
+        self._ranking = None
         failed = next((message["failed"] for message in messages if "failed" in message), "")
         if failed:
             self.failed[file.address] = failed

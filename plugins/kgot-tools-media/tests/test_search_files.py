@@ -10,8 +10,11 @@ import openpyxl
 import pytest
 from reportlab.pdfgen.canvas import Canvas
 
+import kgot_core
+from kgot_core.testing.scripted_model import Asked, Say, ScriptedModel
 from kgot_tools_media.folders import listed
 from kgot_tools_media.ranking import Ranking
+from kgot_tools_media.readings import Readings
 
 
 @pytest.fixture
@@ -84,6 +87,40 @@ def test_several_folders_keep_their_names_apart(run_in_folder: Callable[..., Any
     folders = [tmp_path / "one", tmp_path / "two"]
     assert [one.address for one in listed(folders)] == ["one/same.txt", "two/same.txt"]
     assert "harbour of two" in run_in_folder("inspect_file", *folders, path="two/same.txt").text
+
+
+async def test_the_runs_of_a_session_read_a_folder_once_and_what_changed_anew(folder: Path, tmp_path: Path) -> None:
+    queries = iter(["harbour dues", "harbour dues", "lighthouse litres", "tide"])
+    read: list[str] = []
+
+    def reply(asked: Asked) -> Any:
+        if asked.tools:
+            return Say("", [("search_files", {"query": next(queries)})])
+        return "ENHANCE\nMore is needed."
+
+    async def found(session: Any) -> str:
+        called = [event async for event in session.stream("Which letter?") if event.kind == "tool_called"]
+        return str(called[0].text)
+
+    settings = {
+        "backend": "networkx",
+        "sandbox": "monty",
+        "tools.enabled": ["search_files"],
+        "files.folders": [str(folder)],
+        "loop.max_iterations": 1,
+    }
+    readings = Readings.keep
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Readings, "keep", lambda self, path, *more: (read.append(path.name), readings(self, path, *more)))
+        async with kgot_core.open(settings, models={"graph": ScriptedModel(reply)}, runs=None) as session:
+            assert "Odo Marsh" in await found(session)
+            every = {"broken.docx", "dues.xlsx", "may.md", "report.pdf", "tides.txt"}
+            assert set(read) == every and len(read) == len(every)
+            assert "Odo Marsh" in await found(session) and "41 litres" in await found(session)
+            assert len(read) == len(every)
+            (folder / "tides.txt").write_text("Low tide at Orm is 20:10, and high tide later.\n")
+            assert "20:10" in await found(session)
+            assert read[len(every) :] == ["tides.txt"]
 
 
 def test_rare_words_count_for_more() -> None:

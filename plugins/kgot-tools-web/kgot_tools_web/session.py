@@ -1,4 +1,4 @@
-"""What the tools of one run share: one pace for each host, one set of cookies, one cache."""
+"""What the tools of one run share, such as cookies, and what all runs do: a pace for each host, stored pages."""
 
 from __future__ import annotations
 
@@ -17,6 +17,26 @@ from kgot_tools_web.search.corpus import Corpus
 from kgot_tools_web.settings import WebSettings
 
 CACHE = "pages"
+_KEY = "kgot-tools-web"
+
+
+class AllRuns:
+    """What the runs of a batch have in common: a host sees one asker in them, and stored pages are read once.
+
+    Args:
+        per_second: Requests a second to one host.
+
+    Attributes:
+        pace: When a host may be asked.
+    """
+
+    def __init__(self, per_second: float) -> None:
+        self.pace = Pace(per_second)
+        self._corpora: dict[Path, Corpus] = {}
+
+    def corpus(self, path: Path) -> Corpus:
+        """Gives the stored pages of a file."""
+        return self._corpora.setdefault(path.absolute(), Corpus(path))
 
 
 class WebSession:
@@ -24,6 +44,7 @@ class WebSession:
 
     Args:
         settings: The settings.
+        all_runs: What it has in common with other runs; nothing by default.
 
     Attributes:
         guard: What pages may be reached.
@@ -33,10 +54,11 @@ class WebSession:
         settings: The settings.
     """
 
-    def __init__(self, settings: WebSettings) -> None:
+    def __init__(self, settings: WebSettings, all_runs: AllRuns | None = None) -> None:
         self.settings = settings
+        self._all_runs = all_runs or AllRuns(settings.per_second)
         self.cache = cache = PageCache(cache_folder(CACHE), settings.cache_hours, settings.cache_megabytes << 20)
-        pace = Pace(settings.per_second)
+        pace = self._all_runs.pace
         limits = Limits(settings.seconds, settings.megabytes << 20)
         agent = settings.user_agent or f"kgot-tools-web/{_version()} (research assistant)"
         self.guard = Guard(settings.allow_hosts, settings.block_hosts)
@@ -44,13 +66,11 @@ class WebSession:
         own += [_place(settings.wikipedia_url)] if "{" not in urlsplit(settings.wikipedia_url).netloc else []
         services = Guard([*settings.allow_hosts, *filter(None, own)], settings.block_hosts)
         self.pages = Fetcher(self.guard, cache, pace, limits, agent, settings.language, settings.robots)
-        self._corpora: dict[Path, Corpus] = {}
         self.services = Fetcher(services, cache, pace, limits, agent, settings.language)
 
     def corpus(self, file: str = "") -> Corpus:
-        """Gives the stored pages of a file, that of the settings where none is named; read once a run."""
-        path = Path(file or self.settings.pages)
-        return self._corpora.setdefault(path, Corpus(path))
+        """Gives the stored pages of a file, that of the settings where none is named; read once for all runs."""
+        return self._all_runs.corpus(Path(file or self.settings.pages))
 
     async def stored(self, url: str) -> Page | None:
         """Gives a stored page of a file that is searched in, by its address."""
@@ -67,7 +87,12 @@ def _is_stored(name: str) -> bool:
 
 def session_of(context: ToolContext, settings: WebSettings) -> WebSession:
     """Gives the session of a run, the same for all tools of this package."""
-    return context.share("kgot-tools-web", lambda: WebSession(settings))
+
+    def make() -> WebSession:
+        every = context.share(f"{_KEY} of all runs", lambda: AllRuns(settings.per_second), among_runs=True)
+        return WebSession(settings, every)
+
+    return context.share(_KEY, make)
 
 
 def _place(url: str) -> str:

@@ -113,3 +113,33 @@ async def test_a_page_with_orders_makes_no_call_and_writes_nothing(web: Any, web
     called = [record["tool"] for record in sink.records if record["kind"] == "tool_called"]
     written = [record for record in sink.records if record["kind"] == "graph_written"]
     assert called == ["visit_page"] and '"42"' not in str([record["statement"] for record in written])
+
+
+async def test_runs_of_a_session_leave_a_host_alone_that_one_of_them_was_told_to(web: Any, web_kit: Any) -> None:
+    web.paths["/busy"] = web_kit.Answer(b"later", status=429, headers={"Retry-After": "3600"})
+    script = replies([], ("visit_page", {"url": f"{web.url}/busy"}))
+
+    async def told(session: Any) -> str:
+        called = [event async for event in session.stream(TASK) if event.kind == "tool_called"]
+        return " ".join(str(event.text) for event in called)
+
+    settings = settings_of(web, **{"loop.max_tool_retries": 1})
+    async with kgot_core.open(settings, models={"graph": ScriptedModel(script)}, runs=None) as session:
+        said = [await told(session), await told(session)]
+        assert web.seen["/busy"] == 1 and all("429" in text for text in said)
+    async with kgot_core.open(settings, models={"graph": ScriptedModel(script)}, runs=None) as session:
+        await told(session)
+    assert web.seen["/busy"] == 2, "another session begins anew"
+
+
+async def test_stored_pages_are_read_once_for_all_runs_of_a_session(web: Any, tmp_path: Path) -> None:
+    pages = tmp_path / "pages.jsonl"
+    pages.write_text('{"title": "Iron Maiden", "text": "The band was formed in Leyton.", "id": "7"}\n')
+    script = replies([], ("search_web", {"query": "band Leyton"}))
+    settings = settings_of(web, **{"tools.enabled": ["search_web"], "tools.web.pages": str(pages)})
+    settings["tools.web.search"] = ["pages"]
+    async with kgot_core.open(settings, models={"graph": ScriptedModel(script)}, runs=None) as session:
+        first = [event.text async for event in session.stream(TASK) if event.kind == "tool_called"]
+        pages.unlink()
+        second = [event.text async for event in session.stream(TASK) if event.kind == "tool_called"]
+    assert "pages:7" in str(first) and second == first

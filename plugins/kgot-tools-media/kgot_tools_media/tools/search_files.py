@@ -15,6 +15,7 @@ from kgot_tools_media.meaning import Meanings
 from kgot_tools_media.parts import Passage, size
 from kgot_tools_media.process import Limits
 from kgot_tools_media.ranking import fused
+from kgot_tools_media.readings import Readings
 from kgot_tools_media.searching import Library
 from kgot_tools_media.settings import SearchSettings
 from kgot_tools_media.tools.base import MediaTool
@@ -48,7 +49,8 @@ class SearchFiles(MediaTool):
     def __init__(self, context: ToolContext, settings: SearchSettings, **fields: Any) -> None:
         super().__init__(context, **fields)
         self._settings = settings
-        self._library = Library(Limits(settings.seconds, settings.memory_mb))
+        readings = context.share("kgot-tools-media readings", Readings, among_runs=True)
+        self._library = Library(Limits(settings.seconds, settings.memory_mb), readings)
         self._meanings = Meanings(context, settings.embedded)
         self._alone = asyncio.Lock()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import datetime
+import threading
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -23,7 +24,7 @@ class _Host:
 
 
 class Pace:
-    """Makes requests to one host wait for their turn.
+    """Makes requests to one host wait for their turn, those of several threads too.
 
     Args:
         per_second: Requests a second to one host, once the first few are used up.
@@ -41,6 +42,7 @@ class Pace:
         self._clock = clock
         self._sleep = sleep
         self._hosts: dict[str, _Host] = {}
+        self._counting = threading.Lock()
 
     async def turn(self, host: str) -> None:
         """Waits until a host may be asked.
@@ -48,16 +50,20 @@ class Pace:
         Raises:
             KgotError: It has asked for a longer pause than is waited for.
         """
-        now = self._clock()
-        state = self._hosts.setdefault(host, _Host(AT_ONCE, now))
-        pause = state.closed_until - now
-        if pause > LONGEST_PAUSE:
-            raise KgotError(f"{host} asks for a pause of {pause:.0f} seconds (429); use another page or source")
-        state.credit = min(AT_ONCE, state.credit + (now - state.seen) * self._per_second) - 1
-        state.seen = now
-        wait = max(pause, -state.credit / self._per_second)
+        wait = self._count(host)
         if wait > 0:
             await self._sleep(wait)
+
+    def _count(self, host: str) -> float:
+        with self._counting:
+            now = self._clock()
+            state = self._hosts.setdefault(host, _Host(AT_ONCE, now))
+            pause = state.closed_until - now
+            if pause > LONGEST_PAUSE:
+                raise KgotError(f"{host} asks for a pause of {pause:.0f} seconds (429); use another page or source")
+            state.credit = min(AT_ONCE, state.credit + (now - state.seen) * self._per_second) - 1
+            state.seen = now
+            return max(pause, -state.credit / self._per_second)
 
     def pause_of(self, host: str) -> float:
         """Gives the seconds for which a host wants to be left alone."""

@@ -6,6 +6,7 @@ import asyncio
 import gzip
 import hashlib
 import json
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ SCHEME = "pages:"
 
 
 class Corpus:
-    """Pages of a file, read and indexed when first used.
+    """Pages of a file, read and indexed when first used, by any thread.
 
     Args:
         path: JSON lines, packed by gzip or not: ``title`` and ``text``, and where there are ``url``, ``id``, ``date``.
@@ -26,7 +27,7 @@ class Corpus:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._lock = asyncio.Lock()
+        self._lock = threading.Lock()
         self._index: Index | None = None
         self._dates: list[str] = []
         self.pages: list[Page] = []
@@ -38,10 +39,9 @@ class Corpus:
         Raises:
             KgotError: It cannot be read.
         """
-        async with self._lock:
-            if self._index is None:
-                self._index = await asyncio.to_thread(self._read)
-            return self._index
+        if (index := self._index) is None:
+            index = await asyncio.to_thread(self._ready)
+        return index
 
     async def page(self, url: str) -> Page | None:
         """Gives a stored page by its address."""
@@ -57,6 +57,12 @@ class Corpus:
     def dated(self) -> bool:
         """Pages have dates."""
         return any(self._dates)
+
+    def _ready(self) -> Index:
+        with self._lock:
+            if self._index is None:
+                self._index = self._read()
+            return self._index
 
     def _read(self) -> Index:
         for number, item in enumerate(self._items()):
