@@ -20,6 +20,9 @@ class Budget:
     Requests that are on their way count with their estimated prompt, so that many at once cannot overspend together; a
     reply's length is not foreseen, so the last requests may exceed a cap by their replies.
 
+    The reserve for the last answer is a share of each cap, and where there is one, never less than a request as long as
+    the longest so far: what was paid for is worth nothing if nobody can be asked for the answer.
+
     Args:
         caps: The limits.
         usage: Gives what the run has used so far.
@@ -42,6 +45,7 @@ class Budget:
         self._began = clock() if began is None else began
         self._share = 1.0 - min(1.0, caps.reserve)
         self._on_their_way = 0
+        self._longest = 0
         self._purse = purse or Purse()
 
     def release_reserve(self) -> None:
@@ -62,7 +66,8 @@ class Budget:
             prompt_tokens: Estimated tokens of the request's prompt.
         """
         coming = self._on_their_way + prompt_tokens
-        own = exceeded(self._caps, self._usage(), coming, self._share)
+        kept = max(self._longest, prompt_tokens) if self._share < 1.0 else 0
+        own = exceeded(self._caps, self._usage(), coming, self._share, kept=kept)
         if cause := own or self._purse.refuse(prompt_tokens, self._share):
             return cause
         return self.deadline if self.seconds_left == 0 else ""
@@ -82,6 +87,7 @@ class Budget:
         if cause := self.reached(prompt_tokens):
             raise CapReached(cause)
         self._on_their_way += prompt_tokens
+        self._longest = max(self._longest, prompt_tokens)
         try:
             with self._purse.request(prompt_tokens):
                 async with asyncio.timeout(self.seconds_left) as limit:

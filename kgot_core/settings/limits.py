@@ -39,7 +39,11 @@ CAPS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
         },
         "max_tokens": {"help": "prompt and reply tokens that a run may use", "minimum": 1, "matters": False},
         "deadline": {"help": "seconds that a run may take", "above": 0, "matters": False},
-        "reserve": {"help": "share of each cap that is kept for the last answer", "minimum": 0, "matters": False},
+        "reserve": {
+            "help": "share of each cap that is kept for the last answer, and at least room for it; 0 keeps none",
+            "minimum": 0,
+            "matters": False,
+        },
     }
 )
 """What is said of the fields of :class:`~kgot_core.contracts.options.Caps`, the settings ``caps.*``."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from types import ModuleType
 from typing import Any
 
@@ -135,6 +136,22 @@ def test_only_the_last_replies_exceed_a_cap(requests: list[tuple[int, int]], cap
     kept = cap * (1 - reserve)
     longest = max((reply for _, reply in requests), default=0)
     assert used.input_tokens + used.output_tokens <= kept + longest
+
+
+@given(prompts=st.lists(st.integers(1, 400), max_size=40), cap=st.integers(1, 5_000), reserve=st.floats(0.01, 1))
+async def test_there_is_room_for_an_answer_as_long_as_the_longest_request(
+    prompts: list[int], cap: int, reserve: float
+) -> None:
+    used = Usage()
+    budget = Budget(Caps(max_tokens=cap, reserve=reserve), lambda: used)
+    made: list[int] = []
+    for prompt in prompts:
+        with contextlib.suppress(CapReached):
+            async with budget.request(prompt):
+                made.append(prompt)
+            used += Usage(1, prompt, 0, cost=prompt / 1_000)
+    budget.release_reserve()
+    assert not made or not budget.reached(max(made))
 
 
 async def test_requests_on_their_way_count() -> None:
