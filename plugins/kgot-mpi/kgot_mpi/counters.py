@@ -149,8 +149,6 @@ class WindowCounters:
 
     def do(self, step: Step) -> Outcome:
         """Does it at once."""
-        if self._gone:
-            raise Gone
         if isinstance(step, Add):
             return (self._fetch(step.rank, PLACES[step.counter], MPI.SUM),)
         return tuple(self._fetch(rank, PLACES["taken"], MPI.NO_OP) for rank in step.ranks)
@@ -179,6 +177,9 @@ class WindowCounters:
     def _fetch(self, rank: int, place: int, operation: MPI.Op) -> int:
         one, before = array("q", [1]), array("q", [0])
         with self._lock:
+            # Asked under the lock: once given up, the window may be freed as soon as the lock is.
+            if self._gone:
+                raise Gone
             self._window.Fetch_and_op([one, MPI.INT64_T], [before, MPI.INT64_T], rank, place, operation)
             self._window.Flush(rank)
         return before[0]

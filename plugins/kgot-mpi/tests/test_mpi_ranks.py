@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
+LATE = str(Path(__file__).with_name("late.py"))
 ALL = pytest.mark.parametrize("name", ["openmpi", "openmpi-survives", "mpich"])
 
 
@@ -113,3 +119,10 @@ def test_others_go_on_without_a_rank_that_fails_outside_of_its_tasks(mpi):
     assert "this rank fails outside of any task" in errors
     assert sorted(job.ranks()) == [0, 1, 3], errors
     assert sorted(job.records()) == [f"t{number}" for number in range(8)]
+
+
+@pytest.mark.parametrize("name", ["openmpi", "mpich"])
+def test_a_claim_that_comes_as_the_counters_are_given_back_is_void(mpi, name):
+    environment = os.environ | {"OMPI_MCA_osc": "^ucx"} | mpi(name).environment
+    done = subprocess.run([sys.executable, LATE], env=environment, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout) == (0, "in time (0,), gone"), done.stderr
