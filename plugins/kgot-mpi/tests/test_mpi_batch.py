@@ -123,7 +123,9 @@ def test_all_ranks_killed_resume_goes_on(mpi):
     desk = command.desk
     calls = [desk.next() for _ in range(4)]
     for call in calls:
-        os.kill(call.said["pid"], signal.SIGKILL)
+        # MPI may have ended this rank already, since it lost the one before.
+        with suppress(ProcessLookupError):
+            os.kill(call.said["pid"], signal.SIGKILL)
     code, errors = end(process)
     assert code == 1 and "a rank was lost" in errors
     desk.answer_all()
