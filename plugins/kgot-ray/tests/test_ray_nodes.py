@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import signal
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +38,13 @@ class Nodes:
         """Kills the node on which a process runs, with all that runs on it."""
         (node,) = [one for one in self.nodes if self._raylet(one) == parent(process)]
         self.nodes.remove(node)
+        alive = os.pidfd_open(process)
         self.cluster.remove_node(node, allow_graceful=False)
+        # It would live until it hears of the loss, and could go on working for a moment.
+        with suppress(ProcessLookupError):
+            signal.pidfd_send_signal(alive, signal.SIGKILL)
+        select.select([alive], [], [])
+        os.close(alive)
 
     @staticmethod
     def _raylet(node: Any) -> int:
