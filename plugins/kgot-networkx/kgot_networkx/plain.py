@@ -134,7 +134,7 @@ def _named(keywords: Sequence[ast.keyword]) -> dict[str, Any]:
     for keyword in keywords:
         value = ast.literal_eval(keyword.value)
         more = {keyword.arg: value} if keyword.arg is not None else value
-        if named.keys() & more.keys():
+        if not isinstance(more, dict) or named.keys() & more.keys():
             raise _NotPlain
         named |= more
     return named

@@ -7,7 +7,7 @@ from typing import Any
 
 import networkx as nx
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from kgot_core.contracts.backend import GraphScope, OpenContext
@@ -268,3 +268,35 @@ def test_an_address_that_a_plain_write_leaves_alone_stays_one(sandbox_of: Callab
         assert [type(edge) for edge in backend.snapshot().edges] == [Edge]
     finally:
         backend.close()
+
+
+SCALARS = ["5", '"a"', '"b"', "None", "True", "-1.5", "1e999", 'b"x"', "1+2j", "x", '-"a"', "set()", "...", '"\\ud800"']
+EXPRESSIONS = st.recursive(
+    st.sampled_from(SCALARS),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3).map(lambda parts: f"[{', '.join(parts)}]"),
+        st.lists(inner, max_size=3).map(lambda parts: f"({''.join(part + ', ' for part in parts)})"),
+        st.lists(st.tuples(inner, inner), max_size=2).map(lambda parts: f"{{{', '.join(map(': '.join, parts))}}}"),
+    ),
+    max_leaves=4,
+)
+CALLS = st.one_of(
+    st.tuples(
+        st.sampled_from(["add_node", "add_edge", "add_nodes_from", "add_edges_from"]),
+        st.lists(EXPRESSIONS, max_size=3),
+        st.lists(st.tuples(st.sampled_from(["*", "**", "n=", "key=", "label="]), EXPRESSIONS).map("".join), max_size=2),
+    ).map(lambda call: f"G.{call[0]}({', '.join([*call[1], *call[2]])})"),
+    st.tuples(EXPRESSIONS, EXPRESSIONS, EXPRESSIONS).map(lambda parts: "G.nodes[{}][{}] = {}".format(*parts)),
+)
+
+
+@given(CALLS)
+@example('G.add_node("a", **5)')
+@example('G.add_edge("a", "b", **None)')
+def test_whatever_stands_in_a_call_is_read_as_it_runs_or_left_to_be_run(code):
+    try:
+        change = read(code)
+    except QueryError:  # it is no Python
+        return
+    if change is not None:
+        assert change == run(code)
