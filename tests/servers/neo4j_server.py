@@ -8,10 +8,9 @@ nothing stays behind whatever becomes of the test run.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import os
-import re
+import runpy
 import shutil
 import signal
 import socket
@@ -19,14 +18,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-HERE = Path(__file__).parent
-CACHE = HERE.parents[1] / "build" / "servers" / "neo4j"
-PASSWORD = "correct horse"
-COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies"
+_jars = runpy.run_path(str(Path(__file__).with_name("neo4j_jars.py")))
+NotHere, missing, locked = _jars["NotHere"], _jars["missing"], _jars["locked"]
+jars, newer_java, cypher_shell = _jars["jars"], _jars["newer_java"], _jars["cypher_shell"]
+admin, password_file, PASSWORD = _jars["admin"], _jars["password_file"], _jars["PASSWORD"]
 JAVA = [
     "java", "-Xms256m", "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dfile.encoding=UTF-8",
     "-Dlog4j2.disable.jmx=true", "-Dio.netty.tryReflectionSetAccessible=true",
@@ -46,72 +44,6 @@ dbms.usage_report.enabled=false
 internal.dbms.bolt.netty_server_shutdown_quiet_period=0
 """
 START_SECONDS = 120
-
-
-class NotHere(Exception):
-    """The server cannot be had on this machine; the message says how to get it."""
-
-
-def missing() -> str:
-    """Tells what this machine lacks, with the way to get it; empty where it has all."""
-    lacking = [program for program in ("java", "mvn") if shutil.which(program) is None]
-    if not lacking:
-        return ""
-    return f"{' and '.join(lacking)} not found; Debian and Ubuntu: apt install openjdk-17-jre-headless maven"
-
-
-@contextlib.contextmanager
-def locked(path: Path) -> Iterator[None]:
-    """Holds a lock that ends with its process."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
-
-
-def jars(name: str = "lib", pom: str = "pom.xml") -> Path:
-    """Gives a folder of jars, filled through Maven the first time and whenever its list has changed.
-
-    Raises:
-        NotHere: Java or Maven is missing, or the jars cannot be fetched.
-    """
-    if reason := missing():
-        raise NotHere(reason)
-    folder, wanted = CACHE / name, (HERE / "neo4j" / pom).read_text()
-    with locked(CACHE / f"{name}.lock"):
-        stamp = folder / ".pom"
-        if stamp.is_file() and stamp.read_text() == wanted:
-            return folder
-        shutil.rmtree(folder, ignore_errors=True)
-        command = ["mvn", "-B", "-ntp", "-q", "-f", str(HERE / "neo4j" / pom), COPY]
-        command += ["-DincludeScope=runtime", f"-DoutputDirectory={folder}"]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False)
-        if done.returncode:
-            raise NotHere(f"Maven could not fetch the jars: {done.stdout.strip()[-600:]}")
-        stamp.write_text(wanted)
-    return folder
-
-
-def newer_java() -> str:
-    """Gives a ``java`` of version 21 or later, for Neo4j 2025 and later: ``KGOT_TEST_JAVA21``, else any that is here.
-
-    Raises:
-        NotHere: There is none.
-    """
-    found = [os.environ.get("KGOT_TEST_JAVA21", ""), "java", *map(str, sorted(Path("/usr/lib/jvm").glob("*/bin/java")))]
-    for java in filter(None, map(shutil.which, filter(None, found))):
-        said = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60, check=False).stderr
-        version = re.search(r'version "(\d+)', said)
-        if version and int(version[1]) >= 21:
-            return java
-    raise NotHere("Java 21 or later not found; name one: KGOT_TEST_JAVA21=/path/to/java")
-
-
-def cypher_shell(uri: str, file: Path) -> subprocess.CompletedProcess[str]:
-    """Runs a file of statements with cypher-shell."""
-    command = ["java", "-cp", f"{jars('shell', 'shell-pom.xml')}/*", "org.neo4j.shell.Main", "-a", uri]
-    command += ["-u", "neo4j", "-p", PASSWORD, "-f", str(file)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
 
 
 @dataclass
@@ -161,7 +93,7 @@ class Neo4jServer:
         lib = jars()
         self._prepare(lib)
         tables = f"--nodes={folder / 'nodes.csv'}", f"--relationships={folder / 'edges.csv'}"
-        _admin(lib, self.home, "database", "import", "full", "neo4j", *tables, "--multiline-fields=true")
+        admin(lib, self.home, "database", "import", "full", "neo4j", *tables, "--multiline-fields=true")
 
     def _prepare(self, lib: Path) -> None:
         for name in ("conf", "data/dbms", "logs", "plugins", "import"):
@@ -179,7 +111,7 @@ class Neo4jServer:
                 shutil.copy(jar, self.home / "plugins")
         (self.home / "conf" / "neo4j.conf").write_text(conf)
         if not (self.home / "data" / "databases").exists():
-            shutil.copy(_password_file(jars()), self.home / "data" / "dbms" / "auth.ini")
+            shutil.copy(password_file(jars()), self.home / "data" / "dbms" / "auth.ini")
 
     def _wait(self) -> None:
         from neo4j import GraphDatabase
@@ -225,28 +157,6 @@ class Neo4jServer:
             self.process.kill()
             self.process.wait()
             self.process = None
-
-
-def _password_file(lib: Path) -> Path:
-    """Gives the file that holds the first password; made by Neo4j's own command, once."""
-    made = CACHE / "auth.ini"
-    with locked(CACHE / "auth.lock"):
-        if not made.is_file():
-            with tempfile.TemporaryDirectory() as folder:
-                (Path(folder) / "conf").mkdir()
-                (Path(folder) / "conf" / "neo4j.conf").touch()
-                _admin(lib, Path(folder), "dbms", "set-initial-password", PASSWORD)
-                shutil.copy(Path(folder) / "data" / "dbms" / "auth.ini", made)
-    return made
-
-
-def _admin(lib: Path, home: Path, *arguments: str) -> None:
-    command = ["java", "-Xmx512m", "-cp", f"{lib}/*", "org.neo4j.cli.AdminTool", *arguments]
-    env = {**os.environ, "NEO4J_HOME": str(home), "NEO4J_CONF": f"{home}/conf"}
-    # It leaves a report where it is called.
-    done = subprocess.run(command, cwd=home, env=env, capture_output=True, text=True, timeout=120, check=False)
-    if done.returncode:
-        raise NotHere(f"neo4j-admin {arguments[0]} {arguments[1]}: {(done.stderr or done.stdout).strip()[-600:]}")
 
 
 def shared(apoc: bool = False) -> str:

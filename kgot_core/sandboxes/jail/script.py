@@ -159,7 +159,7 @@ def _failure(error: BaseException, limits: dict[str, Any]) -> dict[str, Any]:
         exit_code = error.code & 0xFF if isinstance(error.code, int) else 1
         if not isinstance(error.code, int):
             with contextlib.suppress(BaseException):
-                print(error.code, file=sys.stderr)  # noqa: T201
+                sys.stderr.write(f"{error.code}\n")
     text, line = describe(error)
     if limit:
         text += f" (the limit is {_AMOUNTS[limit].format(**limits)})"

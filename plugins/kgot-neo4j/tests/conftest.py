@@ -74,6 +74,11 @@ class OpenGraph:
     calls: int = 0
     last: GraphChange = field(default_factory=GraphChange)
 
+    def on_server(self, text: str) -> list[list[Any]]:
+        """Runs a statement of the test's own, past all that the backend does for a write."""
+        with self.backend._connection.session(write=True) as session:
+            return session.run(text).values()
+
     def call(self, seconds: float = 30.0, rows: int = 1000) -> Call:
         self.calls += 1
         return Call(f"call {self.calls}", seconds, rows)

@@ -4,29 +4,20 @@ from __future__ import annotations
 
 import itertools
 import os
-import re
 import socket
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-import yaml
 
 from kgot_core.contracts.backend import Call, GraphScope, OpenContext
 from kgot_core.errors import QueryError, Refused, StoreUnavailable, UsageError
 from kgot_core.graph.elements import GraphChange, Node
 from kgot_neo4j.opening import open_graph
 from kgot_neo4j.plugin import kgot_graph_backends
-from kgot_neo4j.settings import Neo4jSettings
 
 pytestmark = pytest.mark.xdist_group("neo4j")
 PERSON = "MERGE (p:Person {name: 'Ada'})"
-
-
-def run_on(backend, text):
-    with backend._connection.session(write=True) as session:
-        return session.run(text).values()
 
 
 def one_line(error):
@@ -63,50 +54,6 @@ def test_no_server(opened):
         opened(uri="bolt://127.0.0.1:port", start_seconds=0.3)
 
 
-def test_doctor_says_whether_a_run_could_start(opened, settings):
-    (provider,) = kgot_graph_backends()
-    first = opened("the first run")
-    first.write(PERSON)
-    assert "used by the run the first run" in provider.reach(settings(existing="refuse"), False).message
-    first.backend.close()
-    # What a run of kgot left is cleared by the next; what others left is not.
-    assert provider.reach(settings(existing="refuse"), False) is None
-    other = opened("other")
-    run_on(other.backend, "CREATE (:Foreign)")
-    other.backend.close()
-    held = provider.reach(settings(existing="refuse"), False)
-    assert "holds 1 nodes" in held.message and "did not make" in held.message and "existing=keep" in held.hint
-    assert provider.reach(settings(existing="refuse"), True) is None
-    assert provider.reach(settings(), False) is None
-    assert "refuses the user or password" in provider.reach(settings(password="not the one"), False).message
-    assert len(opened(mode="read_only").nodes) == 1
-
-
-def test_doctor_says_that_a_graph_is_kept_only_where_runs_would_not_go_on_with_it(opened, settings):
-    (provider,) = kgot_graph_backends()
-    opened().backend.close()
-    first = opened("one", "keep")
-    first.write(PERSON)
-    first.backend.close()
-    problem = provider.reach(settings(existing="refuse"), False)
-    assert "holds 1 nodes and 0 relationships that are kept" in problem.message and "--keep-graph" in problem.hint
-    assert provider.reach(settings(existing="refuse"), True) is None
-    assert provider.reach(settings(existing="keep"), False) is None
-
-
-def test_doctor_shows_how_to_start_a_server(settings):
-    (provider,) = kgot_graph_backends()
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    problem = provider.reach(settings(uri=f"bolt://127.0.0.1:{port}"), False)
-    assert f"no Neo4j answers at bolt://127.0.0.1:{port}" in problem.message and "\n" not in problem.message
-    command = re.search(r"docker compose -f (\S+) up --wait", problem.hint)
-    compose = yaml.safe_load(Path(command[1]).read_text())["services"]["neo4j"]
-    assert compose["image"].startswith("neo4j:5.26") and "127.0.0.1:7687:7687" in compose["ports"]
-    assert compose["environment"]["NEO4J_AUTH"].startswith("neo4j/${KGOT_BACKENDS__NEO4J__PASSWORD:?")
-    assert Neo4jSettings().uri == "bolt://localhost:7687" and "cypher-shell" in compose["healthcheck"]["test"][1]
-
-
 def test_tls_where_the_server_has_none(opened):
     with pytest.raises(StoreUnavailable) as error:
         opened(tls="on", start_seconds=0.3)
@@ -115,7 +62,7 @@ def test_tls_where_the_server_has_none(opened):
 
 def test_a_database_that_holds_anything_else_is_refused_with_the_choices(opened, settings):
     first = opened()
-    run_on(first.backend, "CREATE (:Foreign {name: 'keep me'})-[:R]->(:Foreign)")
+    first.on_server("CREATE (:Foreign {name: 'keep me'})-[:R]->(:Foreign)")
     first.backend.close()
     with pytest.raises(Refused, match="holds 2 nodes and 1 relationships that kgot did not make") as error:
         opened(existing="refuse")
@@ -148,7 +95,7 @@ def test_what_an_earlier_run_made_is_cleared(opened):
     second = opened("two", existing="refuse")
     assert not second.nodes
     second.write(PERSON)
-    run_on(second.backend, "CREATE (:Foreign)")
+    second.on_server("CREATE (:Foreign)")
     second.backend.close()
     with pytest.raises(Refused, match="kgot did not make"):
         opened("three", existing="refuse")
@@ -180,12 +127,12 @@ def test_an_empty_database_is_kept_from_the_first_run_on(opened):
 
 def test_reading_only_leaves_no_trace(opened, settings):
     first = opened()
-    run_on(first.backend, "MATCH (n:_KGOT) DELETE n")
+    first.on_server("MATCH (n:_KGOT) DELETE n")
     reading = opened(mode="read_only")
     assert not reading.nodes
     with pytest.raises(Refused, match="reading only"):
         reading.apply(Node("x", ("A",), {"name": "b"}))
-    assert run_on(first.backend, "MATCH (n) RETURN count(n)") == [[0]]
+    assert first.on_server("MATCH (n) RETURN count(n)") == [[0]]
 
 
 def test_reading_only(opened):
@@ -209,14 +156,14 @@ def test_two_runs_at_once_are_refused_and_one_that_crashed_is_not_in_the_way(ope
     ended = subprocess.run(
         [sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, text=True, check=True
     )
-    run_on(first.backend, f"MATCH (l:_KGOT {{_kgot_id: 'hold'}}) SET l._kgot_process = {ended.stdout}")
+    first.on_server(f"MATCH (l:_KGOT {{_kgot_id: 'hold'}}) SET l._kgot_process = {ended.stdout}")
     second = opened("the second run")
     # One of another machine is waited for, until it has given no sign of life for long enough.
     hold = "MATCH (l:_KGOT {_kgot_id: 'hold'}) SET l._kgot_host = 'far', l._kgot_beat = timestamp() - "
-    run_on(second.backend, hold + "10000")
+    second.on_server(hold + "10000")
     with pytest.raises(Refused, match=r"host far, process \d+, seen 1\d s ago"):
         opened("the third run")
-    run_on(second.backend, hold + "31000")
+    second.on_server(hold + "31000")
     third = opened("the third run")
     for lost in (first, second):
         with pytest.raises(Refused, match="taken the database over"):
@@ -228,8 +175,8 @@ def test_two_runs_at_once_are_refused_and_one_that_crashed_is_not_in_the_way(ope
 def test_the_hold_is_renewed_and_given_back(opened):
     first = opened(lease_seconds=0.3)
     beat = "MATCH (l:_KGOT {_kgot_id: 'hold'}) RETURN l._kgot_beat"
-    (begun,) = run_on(first.backend, beat)
-    assert any(run_on(first.backend, beat) != [begun] for _ in range(2_000))
+    (begun,) = first.on_server(beat)
+    assert any(first.on_server(beat) != [begun] for _ in range(2_000))
     first.backend.close()
     assert opened("next", lease_seconds=0.3).nodes == []
 
@@ -273,9 +220,9 @@ def test_a_call_of_an_earlier_process_is_not_applied_again(opened):
 
 def test_a_refused_opening_leaves_no_trace(opened, settings):
     first = opened()
-    run_on(first.backend, "MATCH (n:_KGOT) DELETE n")
-    run_on(first.backend, "CREATE (:Foreign)")
-    before = run_on(first.backend, "MATCH (n) RETURN labels(n)")
+    first.on_server("MATCH (n:_KGOT) DELETE n")
+    first.on_server("CREATE (:Foreign)")
+    before = first.on_server("MATCH (n) RETURN labels(n)")
     with pytest.raises(Refused):
         open_graph(settings(existing="refuse"), OpenContext(GraphScope("y"), None))
-    assert run_on(first.backend, "MATCH (n) RETURN labels(n)") == before == [[["Foreign"]]]
+    assert first.on_server("MATCH (n) RETURN labels(n)") == before == [[["Foreign"]]]
