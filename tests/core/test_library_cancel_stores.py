@@ -16,44 +16,27 @@ _cancelling = runpy.run_path(str(Path(__file__).with_name("kit_cancelling.py")))
 SECONDS, Stuck, cancelled, nothing_is_left = (
     _cancelling[name] for name in ("SECONDS", "Stuck", "cancelled", "nothing_is_left")
 )
+Wrapped: Any = runpy.run_path(str(Path(__file__).parents[1] / "fixtures" / "library" / "wrapped.py"))["Wrapped"]
 _story = runpy.run_path(str(Path(__file__).parents[1] / "fixtures" / "library" / "story.py"))
 quick, opened = _story["quick"], _story["opened"]
 ENHANCE = _story["ENHANCE"]
 FOR_EVER = "```python r1\nwhile True:\n    pass\n```"
 
 
-class Told(GraphBackend):
+class Told(Wrapped):
     """The real backend, which tells when it is used."""
 
     def __init__(self, context: OpenContext, tell: Any) -> None:
-        from kgot_networkx.backend import NetworkxBackend
-        from kgot_networkx.settings import NetworkxSettings
-
-        self.inner = NetworkxBackend(NetworkxSettings(), context)
-        self.dialect = self.inner.dialect
+        super().__init__(context)
         self.tell = tell
-        self.closed = 0
 
     def write(self, chain: str, call: Any) -> Any:
         self.tell("write")
-        return self.inner.write(chain, call)
+        return super().write(chain, call)
 
     def query(self, statement: str, call: Any) -> Any:
         self.tell("query")
-        return self.inner.query(statement, call)
-
-    def apply(self, change: Any, call: Any) -> None:
-        self.inner.apply(change, call)
-
-    def snapshot(self) -> Any:
-        return self.inner.snapshot()
-
-    def cancel(self) -> None:
-        self.inner.cancel()
-
-    def close(self) -> None:
-        self.closed += 1
-        self.inner.close()
+        return super().query(statement, call)
 
 
 @pytest.mark.parametrize("sandbox", ["auto", "monty"])

@@ -14,6 +14,7 @@ from kgot_core.contracts.backend import GraphBackend, OpenContext
 from kgot_core.errors import KgotError
 from kgot_core.events import ToolCalled, ToolsOpened
 
+Wrapped: Any = runpy.run_path(str(Path(__file__).parents[1] / "fixtures" / "library" / "wrapped.py"))["Wrapped"]
 _sessions = runpy.run_path(str(Path(__file__).parents[1] / "fixtures" / "library" / "sessions.py"))
 _story = _sessions["_story"]
 answer_of, events_of = _sessions["answer_of"], _sessions["events_of"]
@@ -120,16 +121,11 @@ async def test_what_cannot_be_used_is_refused_before_a_run(options: dict[str, An
             raise AssertionError("the session must not open")
 
 
-class Watched(GraphBackend):
+class Watched(Wrapped):
     """The real backend, with a count of what is done to it."""
 
     def __init__(self, context: OpenContext) -> None:
-        from kgot_networkx.backend import NetworkxBackend
-        from kgot_networkx.settings import NetworkxSettings
-
-        self.inner = NetworkxBackend(NetworkxSettings(), context)
-        self.dialect = self.inner.dialect
-        self.closed = 0
+        super().__init__(context)
         self.running = 0
         self.most = 0
 
@@ -137,25 +133,9 @@ class Watched(GraphBackend):
         self.running += 1
         self.most = max(self.most, self.running)
         try:
-            return self.inner.write(chain, call)
+            return super().write(chain, call)
         finally:
             self.running -= 1
-
-    def query(self, statement: str, call: Any) -> Any:
-        return self.inner.query(statement, call)
-
-    def apply(self, change: Any, call: Any) -> None:
-        self.inner.apply(change, call)
-
-    def snapshot(self) -> Any:
-        return self.inner.snapshot()
-
-    def cancel(self) -> None:
-        self.inner.cancel()
-
-    def close(self) -> None:
-        self.closed += 1
-        self.inner.close()
 
 
 async def test_a_function_that_opens_a_backend_is_called_for_each_run_and_what_it_opened_is_closed() -> None:

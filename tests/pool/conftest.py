@@ -86,16 +86,11 @@ class Pooling:
 
 
 @pytest.fixture
-def pooling(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pooling]:
-    for name in list(os.environ):
-        if name.startswith(("KGOT_", "OPENAI_")):
-            monkeypatch.delenv(name)
-    monkeypatch.setenv("KGOT_CONFIG_DIR", _command["environment"]()["KGOT_CONFIG_DIR"])
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "asking.py").write_text(MODEL)
-    for path in (tmp_path, FIXTURES / "library"):
+def pooling(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pooling]:
+    monkeypatch.setenv("XDG_STATE_HOME", str(folder / "state"))
+    (folder / "asking.py").write_text(MODEL)
+    for path in (folder, FIXTURES / "library"):
         monkeypatch.syspath_prepend(str(path))
-    made = Pooling(tmp_path)
+    made = Pooling(folder)
     yield made
     made.pool("stop", "--force")

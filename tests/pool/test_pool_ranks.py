@@ -29,9 +29,7 @@ MODEL = """
 import json, os
 from multiprocessing.connection import Client
 from pathlib import Path
-from story import ENHANCE, FACTS, Story
-
-SOLVE = "SOLVE\\nBoth.\\n```cypher\\nMATCH (h:Hill) RETURN h.name, h.height_m\\n```"
+import neo4j_pools
 
 def holders():
     found = {}
@@ -54,18 +52,10 @@ def decide(prompt):
         met.append(meet())
     with open("held.jsonl", "a") as file:
         file.write(json.dumps({"process": os.getpid(), "holders": holders()}) + "\\n")
-    if "Alderkop" not in prompt:
-        return ENHANCE
-    try:
-        code = Path("once.py").read_text()
-        Path("once.py").unlink()
-    except FileNotFoundError:
-        return SOLVE
-    exec(compile(code, "once.py", "exec"), {})
-    return SOLVE
+    return neo4j_pools.decide(prompt)
 
 def model():
-    return Story("ask_llm", {"question": "How high?"}, extract=FACTS, decide=decide).model()
+    return neo4j_pools.model_of(decide)
 """
 # Ends the server of the slot that the rank which comes here first holds, and waits until it has ended.
 KILL_ITS_OWN = """
@@ -170,20 +160,9 @@ def ranks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, launcher: Callable[[str], ModuleType], or_skip: Any
 ) -> Iterator[Ranks]:
     servers = launcher("neo4j_server")
-    jars = or_skip(servers.NotHere, servers.jars)
+    values = {"backend": "neo4j", **or_skip(servers.NotHere, servers.pool_settings)}
     monkeypatch.chdir(tmp_path)
     Path("pooled.py").write_text(MODEL)
-    values = {
-        "backend": "neo4j",
-        "sandbox": "monty",
-        "pool.servers": "process",
-        "pool.start_seconds": 300,
-        "pool.patience": 300,
-        "backends.neo4j.home": jars.parent,
-        "backends.neo4j.heap_mb": 256,
-        "backends.neo4j.cache_mb": 32,
-        "graph.seconds": 10,
-    }
     path = os.pathsep.join([str(tmp_path), str(LIBRARY)])
     environment = _command["environment"](PYTHONPATH=path, XDG_STATE_HOME=str(tmp_path / "state"))
     options = [part for name, value in values.items() for part in ("--set", f"{name}={value}")]

@@ -11,6 +11,7 @@ import subprocess
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).parent
 CACHE = HERE.parents[1] / "build" / "servers" / "neo4j"
@@ -75,6 +76,24 @@ def newer_java() -> str:
         if version and int(version[1]) >= 21:
             return java
     raise NotHere("Java 21 or later not found; name one: KGOT_TEST_JAVA21=/path/to/java")
+
+
+def pool_settings() -> dict[str, Any]:
+    """Gives the settings of a pool of small servers.
+
+    Raises:
+        NotHere: They cannot be had here.
+    """
+    return {
+        "sandbox": "monty",
+        "pool.servers": "process",
+        "pool.start_seconds": 300,
+        "pool.patience": 300,
+        "backends.neo4j.home": jars().parent,
+        "backends.neo4j.heap_mb": 256,
+        "backends.neo4j.cache_mb": 32,
+        "graph.seconds": 10,
+    }
 
 
 def cypher_shell(uri: str, file: Path) -> subprocess.CompletedProcess[str]:

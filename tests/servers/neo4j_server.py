@@ -25,6 +25,7 @@ _jars = runpy.run_path(str(Path(__file__).with_name("neo4j_jars.py")))
 NotHere, missing, locked = _jars["NotHere"], _jars["missing"], _jars["locked"]
 jars, newer_java, cypher_shell = _jars["jars"], _jars["newer_java"], _jars["cypher_shell"]
 admin, password_file, PASSWORD = _jars["admin"], _jars["password_file"], _jars["PASSWORD"]
+pool_settings = _jars["pool_settings"]
 JAVA = [
     "java", "-Xms256m", "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dfile.encoding=UTF-8",
     "-Dlog4j2.disable.jmx=true", "-Dio.netty.tryReflectionSetAccessible=true",

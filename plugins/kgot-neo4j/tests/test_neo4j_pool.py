@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import runpy
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,27 +15,6 @@ pytestmark = pytest.mark.xdist_group("neo4j")
 LIBRARY = Path(__file__).parents[3] / "tests" / "fixtures" / "library"
 _command = runpy.run_path(str(LIBRARY / "command.py"))
 
-# The run that comes to this place first breaks a server; the others find nothing to do any more.
-MODEL = """
-from pathlib import Path
-from story import ENHANCE, FACTS, Story
-
-SOLVE = "SOLVE\\nBoth.\\n```cypher\\nMATCH (h:Hill) RETURN h.name, h.height_m\\n```"
-
-def decide(prompt):
-    if "Alderkop" not in prompt:
-        return ENHANCE
-    try:
-        code = Path("once.py").read_text()
-        Path("once.py").unlink()
-    except FileNotFoundError:
-        return SOLVE
-    exec(compile(code, "once.py", "exec"), {})
-    return SOLVE
-
-def model():
-    return Story("ask_llm", {"question": "How high?"}, extract=FACTS, decide=decide).model()
-"""
 # Waits until they have ended, so that no run can get by without them.
 KILL_THE_HELD = """
 import json, os, select, signal
@@ -61,27 +39,10 @@ def events(run: str, kind: str) -> list[dict[str, Any]]:
 
 
 @pytest.fixture
-def options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, servers: ModuleType, or_skip: Any) -> Iterator[list[str]]:
+def options(folder: Path, monkeypatch: pytest.MonkeyPatch, servers: ModuleType, or_skip: Any) -> Iterator[list[str]]:
     """What each command needs; the pool is stopped at the end."""
-    jars = or_skip(servers.NotHere, servers.jars)
-    for name in list(os.environ):
-        if name.startswith(("KGOT_", "OPENAI_")):
-            monkeypatch.delenv(name)
-    monkeypatch.setenv("KGOT_CONFIG_DIR", _command["environment"]()["KGOT_CONFIG_DIR"])
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(str(tmp_path))
+    values = or_skip(servers.NotHere, servers.pool_settings)
     monkeypatch.syspath_prepend(str(LIBRARY))
-    (tmp_path / "pooled.py").write_text(MODEL)
-    values = {
-        "sandbox": "monty",
-        "pool.servers": "process",
-        "pool.start_seconds": 300,
-        "pool.patience": 300,
-        "backends.neo4j.home": jars.parent,
-        "backends.neo4j.heap_mb": 256,
-        "backends.neo4j.cache_mb": 32,
-        "graph.seconds": 10,
-    }
     made = ["--pool", "./pool", "--backend", "neo4j"]
     made += [part for name, value in values.items() for part in ("--set", f"{name}={value}")]
     yield made
@@ -96,7 +57,7 @@ def test_four_slots_serve_eight_tasks_each_in_an_empty_database_and_a_killed_ser
     rows = [{"id": f"t{number}", "question": f"How high are the hills of place {number}?"} for number in range(8)]
     Path("tasks.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     Path("once.py").write_text(KILL_THE_HELD)
-    given = ["--out", "out", "--jobs", "6", "--model", "import:pooled:model", "--set", "extract.form=facts"]
+    given = ["--out", "out", "--jobs", "6", "--model", "import:neo4j_pools:model", "--set", "extract.form=facts"]
     done = kgot("batch", "tasks.jsonl", *given, *options)
     assert done.exit_code == 0, done.stderr
     results = [json.loads(line) for line in Path("out/results.jsonl").read_text().splitlines()]
@@ -132,7 +93,7 @@ def test_listed_servers_are_taken_as_they_are_and_foreign_content_stays(
 
     monkeypatch.setenv("KGOT_BACKENDS__NEO4J__PASSWORD", servers.PASSWORD)
     own = [part for pair in zip(options[::2], options[1::2], strict=True) if pair[0] != "--pool" for part in pair]
-    own += ["--set", f"pool.neo4j={database}", "--model", "import:pooled:model", "--set", "extract.form=facts"]
+    own += ["--set", f"pool.neo4j={database}", "--model", "import:neo4j_pools:model", "--set", "extract.form=facts"]
     Path("tasks.jsonl").write_text('{"id": "a", "question": "How high?"}\n{"id": "b", "question": "How high is it?"}\n')
     with GraphDatabase.driver(database, auth=("neo4j", servers.PASSWORD)) as driver:
         driver.execute_query("MATCH (n) DETACH DELETE n")

@@ -33,11 +33,8 @@ def test_two_ranks_share_the_tasks_and_each_is_asked_once(command, desk, helpers
 @pytest.mark.parametrize("restarts", [0, 1])
 def test_the_tasks_of_a_killed_rank_are_gone_on_with(command, desk, helpers, restarts):
     process = command.batch("--set", f"schedulers.ray.restarts={restarts}")
-    first = [desk.next(), desk.next()]
-    for call in first:
-        call.answer()
     # One request each is answered, so that something is paid for already.
-    second = [desk.next(), desk.next()]
+    second = desk.after_one_answer_each()
     lost = next(call for call in second if call.said["task"] == "town1")
     os.kill(lost.said["pid"], signal.SIGKILL)
     for call in second:
@@ -50,7 +47,7 @@ def test_the_tasks_of_a_killed_rank_are_gone_on_with(command, desk, helpers, res
     assert [note["task"] for note in command.notes("took_over")] == ["t1"]
     # Of what was answered before the kill nothing is asked again.
     asked = Counter((said["task"], said["stage"]) for said in desk.asked)
-    stage = first[0].said["stage"]
+    stage = desk.asked[0]["stage"]
     assert asked["town1", stage] == asked["town7", stage]
 
 

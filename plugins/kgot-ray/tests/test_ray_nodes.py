@@ -74,11 +74,8 @@ def test_a_lost_node_s_tasks_go_on_on_another(command, desk, helpers, nodes, on_
     nodes.add(2)
     nodes.add(2)
     process = command.batch(*on_cluster)
-    first = [desk.next(), desk.next()]
-    for call in first:
-        call.answer()
     # One request each is answered, so that something is paid for already.
-    second = [desk.next(), desk.next()]
+    second = desk.after_one_answer_each()
     assert len({parent(call.said["pid"]) for call in second}) == 2, "the ranks are spread over the nodes"
     nodes.lose(second[0].said["pid"])
     for call in second:
@@ -90,7 +87,7 @@ def test_a_lost_node_s_tasks_go_on_on_another(command, desk, helpers, nodes, on_
     lost = second[0].said["task"].replace("town", "t")
     assert [note["task"] for note in command.notes("took_over")] == [lost]
     # Of what was answered before the loss nothing is asked again.
-    stage, asked = first[0].said["stage"], [(said["task"], said["stage"]) for said in desk.asked]
+    stage, asked = desk.asked[0]["stage"], [(said["task"], said["stage"]) for said in desk.asked]
     assert len({asked.count((f"town{number}", stage)) for number in range(8)}) == 1
 
 

@@ -130,12 +130,8 @@ async def test_no_secret_of_a_server_is_recorded_or_logged(
     assert not set(secrets) & set(os.environ)
 
 
-def test_the_command_line_shows_servers_and_no_secret(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_line_shows_servers_and_no_secret(folder: Path) -> None:
     kgot = runpy.run_path(str(LIBRARY / "command.py"))["kgot"]
-    for name in [name for name in os.environ if name.startswith(("KGOT_", "OPENAI_"))]:
-        monkeypatch.delenv(name)
-    monkeypatch.setenv("KGOT_CONFIG_DIR", str(tmp_path / "config"))
-    monkeypatch.chdir(tmp_path)
     lines = [
         "[tools.mcp.servers.harbour]",
         f"command = {json.dumps(sys.executable)}",
@@ -143,7 +139,7 @@ def test_the_command_line_shows_servers_and_no_secret(tmp_path: Path, monkeypatc
     ]
     lines += ['env = { HARBOUR_KEY = "very-secret-4711" }', 'include = ["ships_of"]']
     lines += ["[tools.mcp.servers.lost]", 'url = "http://127.0.0.1:9/mcp"', 'headers = { X-Who = "very-secret-4711" }']
-    (tmp_path / "kgot.toml").write_text("\n".join(lines), encoding="utf-8")
+    (folder / "kgot.toml").write_text("\n".join(lines), encoding="utf-8")
 
     refused = kgot("tools", "list")
     assert refused.exit_code == 2 and "kgot config trust" in refused.stderr
