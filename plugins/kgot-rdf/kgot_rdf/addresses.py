@@ -1,4 +1,4 @@
-"""The address of a graph on a SPARQL server."""
+"""The addresses of graphs on a SPARQL server."""
 
 from __future__ import annotations
 
@@ -24,3 +24,11 @@ def graph_iri(settings: RemoteSettings, scope: GraphScope) -> str:
     if not is_iri_text(address):
         raise Refused(said)
     return address
+
+
+def beside(graph: str, what: str) -> str:
+    """Gives the address of a graph of our own that belongs to another one, such as what follows from it.
+
+    Whatever address a user's graph has, none of theirs has this one: it lies below ``urn:kgot:``, not below the user's.
+    """
+    return f"urn:kgot:{what}:{quote(graph, safe='')}"

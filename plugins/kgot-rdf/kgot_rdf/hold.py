@@ -16,6 +16,7 @@ from typing import Any
 
 from kgot_core.contracts.holder import Holder
 from kgot_core.errors import Refused, StoreError
+from kgot_rdf.addresses import beside
 from kgot_rdf.http import JSON, SparqlClient
 from kgot_rdf.http_body import read_json
 from kgot_rdf.terms import literal
@@ -59,7 +60,7 @@ class Hold:
     def __init__(self, client: SparqlClient, graph: str, run: str, seconds: float) -> None:
         self._client = client
         self._graph = graph
-        self._place = f"{graph}:hold"
+        self._place = beside(graph, "hold")
         self._run = run
         self._seconds = seconds
         self._holder = Holder.here()

@@ -8,7 +8,7 @@ from __future__ import annotations
 from kgot_rdf.terms import iri, literal
 
 EMBEDDED = "urn:kgot:last"
-"""The named graph with the note in a folder; on a server it is beside the graph, with ``:last`` at its end."""
+"""The named graph with the note in a folder; on a server it is :func:`~kgot_rdf.addresses.beside` the graph."""
 _LAST = "urn:kgot:hold#last"
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from kgot_core.contracts.backend import GraphScope
 from kgot_core.errors import Refused, StoreError, StoreUnavailable
 from kgot_rdf import notes
-from kgot_rdf.addresses import graph_iri
+from kgot_rdf.addresses import beside, graph_iri
 from kgot_rdf.embedded import EmbeddedStore
 from kgot_rdf.hold import Hold
 from kgot_rdf.http import JSON, TRIPLES, is_uncertain
@@ -53,8 +53,8 @@ class RemoteStore(Store):
         self._reasoner = reasoner
         self._load_seconds = settings.load_seconds
         self._graph = graph_iri(settings, scope)
-        self._inferred, self._stage = f"{self._graph}:inferred", f"{self._graph}:staged"
-        self._last = f"{self._graph}:last"
+        self._inferred, self._stage = beside(self._graph, "inferred"), beside(self._graph, "staged")
+        self._last = beside(self._graph, "last")
         self._all = self._graph, self._inferred, self._stage, self._last
         self._drops = scope.mode == "new" and not settings.keep
         self._read_only = scope.mode == "read_only"

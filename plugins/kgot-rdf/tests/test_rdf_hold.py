@@ -15,13 +15,14 @@ import pytest
 
 from kgot_core.contracts.backend import Call, GraphBackend, GraphScope, OpenContext
 from kgot_core.errors import Refused
+from kgot_rdf.addresses import beside
 from kgot_rdf.http import JSON, SparqlClient
 from kgot_rdf.plugin import check_remote, open_remote_backend
 from kgot_rdf.settings import RemoteSettings
 
 pytestmark = pytest.mark.xdist_group("sparql")
 GRAPH = "urn:theirs:shared"
-HOLD = f"{GRAPH}:hold"
+HOLD = beside(GRAPH, "hold")
 CRASH = """
 import os, sys
 from kgot_core.contracts.backend import Call, GraphScope, OpenContext

@@ -12,6 +12,7 @@ import pytest
 from kgot_core.contracts.backend import Call, GraphScope, OpenContext
 from kgot_core.errors import Refused, UsageError
 from kgot_core.graph.elements import GraphChange, GraphSnapshot, Node
+from kgot_rdf.addresses import beside
 from kgot_rdf.http import JSON, SparqlClient
 from kgot_rdf.plugin import open_backend, open_remote_backend
 from kgot_rdf.settings import RdfSettings, RemoteSettings
@@ -77,14 +78,18 @@ async def test_runs_grow_a_named_graph_on_a_server(server: Any) -> None:
     addresses = {"query_url": server.query_url, "update_url": server.update_url}
     settings = {f"backends.rdf-remote.{key}": url for key, url in addresses.items()}
     client = SparqlClient(server.query_url, server.update_url, {}, 5)
-    client.update("INSERT DATA { GRAPH <urn:theirs:other> { <urn:a> <urn:b> 1 } }", 10)
+    # Whatever their names, graphs of others stay, those of which the name begins with that of the run's graph too.
+    others = {"urn:theirs:other", *(f"urn:theirs:hills:{what}" for what in ("inferred", "staged", "hold", "last"))}
+    for graph in others:
+        client.update(f"INSERT DATA {{ GRAPH <{graph}> {{ <urn:a> <urn:b> 1 }} }}", 10)
+    last = beside("urn:theirs:hills", "last")
     try:
         await grown({"backend": "rdf-remote", "graph.name": "urn:theirs:hills", **settings})
         body = client.query("SELECT DISTINCT ?g { GRAPH ?g { ?s ?p ?o } }", JSON, (), 10)
         found = {row["g"]["value"] for row in json.loads(body)["results"]["bindings"]} - {"urn:kgot:run:test"}
-        assert found == {"urn:theirs:hills", "urn:theirs:hills:last", "urn:theirs:other"}
+        assert found == {"urn:theirs:hills", last, *others}
     finally:
-        drop(client, "urn:theirs:hills", "urn:theirs:hills:last", "urn:theirs:other")
+        drop(client, "urn:theirs:hills", last, *others)
 
 
 async def test_a_store_in_memory_says_what_to_do_instead() -> None:
@@ -222,4 +227,4 @@ async def test_a_run_on_a_server_that_was_broken_off_goes_on(kind: str, server: 
     try:
         await GONE_ON[kind](tmp_path, {**settings, **({"graph.name": name} if kind != "given" else {})}, story)
     finally:
-        drop(SparqlClient(server.query_url, server.update_url, {}, 5), name, f"{name}:last")
+        drop(SparqlClient(server.query_url, server.update_url, {}, 5), name, beside(name, "last"))
