@@ -97,6 +97,7 @@ async def call_tool(
         spec = _spec(name, specs, left_out, needs.get(name, ""))
         request = ToolCallRequest(name, _typed(spec, arguments))
         desk = ToolDesk(journal, specs, tools, settings.core.loop.max_tool_retries, context.enter, budget)
+        context.attach(desk)
         if problem := desk.problem(request):
             properties: Any = spec.parameters.get("properties") or {}
             raise UsageError(problem, hint=f"its arguments: {', '.join(properties) or 'none'}")

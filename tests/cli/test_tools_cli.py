@@ -30,7 +30,12 @@ def create(settings, context):
         """Fails. Example: {"word": "x"}."""
         raise ValueError(f"tripped over {word}")
 
-    return [add, trip]
+    @tool
+    async def ask_add(numbers: list[int]) -> str:
+        """Lets another tool add. Example: {"numbers": [1, 2]}."""
+        return f"{'add' in context.tools}: {(await context.call('add', {'numbers': numbers})).text}"
+
+    return [add, trip, ask_add]
 
 @hookimpl
 def kgot_tools():
@@ -121,3 +126,8 @@ def test_what_goes_wrong_is_one_clear_line(arguments: list[str], code: int, said
     done = kgot("tools", "call", *arguments, "--plugin", "own.py", *MONTY)
     assert done.exit_code == code and said in done.stderr and not done.stdout
     assert "Traceback" not in done.output
+
+
+def test_a_tool_by_hand_may_call_the_others_as_in_a_run() -> None:
+    done = kgot("tools", "call", "ask_add", "numbers=[1, 2]", "--plugin", "own.py", *MONTY)
+    assert (done.exit_code, done.stdout.strip()) == (0, "True: 3 m"), done.stderr

@@ -65,3 +65,17 @@ def test_an_office_file_with_a_password_is_read_with_it(read: Any, tmp_path: Pat
         with pytest.raises(CannotRead, match=words):
             read(locked, password)
     assert "| 4 | Sarn | 8 | 8 |" in read(locked, "s3cret").text
+
+
+@pytest.mark.parametrize("ending", ["docx", "xlsx", "pdf", "txt", "jpg", ""])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("report.docx", "report.odt", "report.rtf", "report.epub", "report.pdf"),
+        *("ships.xlsx", "ships.ods", "ships.xls", "deck.pptx", "deck.odp"),
+    ],
+)
+def test_a_wrong_ending_does_no_harm(read: Any, name: str, ending: str, tmp_path: Path) -> None:
+    renamed = tmp_path / f"renamed.{ending}".rstrip(".")
+    renamed.write_bytes((FIXTURES / name).read_bytes())
+    assert read(renamed).text == read(FIXTURES / name).text

@@ -21,12 +21,19 @@ from kgot_tools_media.readers.values import shown
 from kgot_tools_media.readers.xml import parser
 
 
+def _opened(source: Path | BinaryIO, *, data_only: bool) -> Any:
+    if not isinstance(source, Path):
+        return load_workbook(source, data_only=data_only)
+    # Of a path the library would believe the ending, which may be wrong.
+    with source.open("rb") as file:
+        return load_workbook(file, data_only=data_only)
+
+
 def read(source: Path | BinaryIO, options: Options) -> Iterator[Part | Fact | Note]:
     """Gives the sheets."""
     try:
         # What a formula gave the last time, and the formulas: a library reads one or the other.
-        values = load_workbook(source, data_only=True)
-        formulas = load_workbook(source)
+        values, formulas = _opened(source, data_only=True), _opened(source, data_only=False)
     except (InvalidFileException, BadZipFile, KeyError, ValueError, etree.XMLSyntaxError) as error:
         raise CannotRead(f"is damaged and cannot be opened: {error}", "ask for the file again") from None
     yield Fact(f"{len(values.sheetnames)} sheets: {', '.join(values.sheetnames)}")
